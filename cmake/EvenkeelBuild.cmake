@@ -1,0 +1,84 @@
+# How everything here is compiled, and the functions that declare modules, tests, fuzz targets and benchmarks.
+# Adding a .cc file to a module, a test folder or bench/ needs no change here: folders are globbed.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# "Release" keeps assertions (no NDEBUG) and enough debug information for a readable stack.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(evenkeel_flags INTERFACE)
+target_compile_definitions(evenkeel_flags INTERFACE _GLIBCXX_ASSERTIONS)
+target_compile_options(evenkeel_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wnon-virtual-dtor -Wold-style-cast
+  -Woverloaded-virtual -Wcast-qual -Wundef -Wunused $<$<BOOL:${EVENKEEL_WERROR}>:-Werror>)
+if(EVENKEEL_SANITIZE)
+  target_compile_options(evenkeel_flags INTERFACE -fsanitize=${EVENKEEL_SANITIZE} -fno-sanitize-recover=all)
+  target_link_options(evenkeel_flags INTERFACE -fsanitize=${EVENKEEL_SANITIZE})
+endif()
+if(EVENKEEL_FUZZ)
+  target_compile_options(evenkeel_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(EVENKEEL_COVERAGE)
+  target_compile_options(evenkeel_flags INTERFACE --coverage)
+  target_link_options(evenkeel_flags INTERFACE --coverage)
+endif()
+
+# evenkeel_module(NAME [PUBLIC target…] [PRIVATE target…])
+# One static library, Evenkeel::NAME, from src/NAME/**.cc. PUBLIC: what its headers include, PRIVATE: what only its .cc files do.
+function(evenkeel_module name)
+  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
+  add_library(evenkeel_${name} STATIC ${sources})
+  add_library(Evenkeel::${name} ALIAS evenkeel_${name})
+  set_target_properties(evenkeel_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(evenkeel_${name} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_features(evenkeel_${name} PUBLIC cxx_std_23)
+  target_link_libraries(evenkeel_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:evenkeel_flags>)
+  set_property(GLOBAL APPEND PROPERTY EVENKEEL_MODULES ${name})
+endfunction()
+
+# evenkeel_test(MODULE [LIBS target…])
+# One program, tests/MODULE/*.cc, run as the ctest entry MODULE. It may read its stories and data below tests/.
+function(evenkeel_test module)
+  cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/*.cc)
+  add_executable(${module}_test ${sources})
+  set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_link_libraries(${module}_test PRIVATE Evenkeel::${module} evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
+  target_compile_definitions(${module}_test PRIVATE EVENKEEL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
+  add_test(NAME ${EVENKEEL_TEST_PREFIX}${module} COMMAND ${module}_test --gtest_brief=1)
+  set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# evenkeel_fuzz(NAME LIBS target…)
+# tests/fuzz/NAME.cc with its corpus in tests/fuzz/corpus/NAME: a bounded number of runs under ctest, or forever by hand.
+function(evenkeel_fuzz name)
+  cmake_parse_arguments(arg "" "RUNS" "LIBS" ${ARGN})
+  add_executable(fuzz_${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.cc)
+  target_link_libraries(fuzz_${name} PRIVATE ${arg_LIBS} evenkeel_flags)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
+  set(found ${PROJECT_BINARY_DIR}/corpus/${name})
+  file(MAKE_DIRECTORY ${found})
+  add_test(NAME ${EVENKEEL_TEST_PREFIX}${name}
+    COMMAND fuzz_${name} -runs=${arg_RUNS} -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
+  set_tests_properties(${EVENKEEL_TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
+endfunction()
+
+# evenkeel_bench(NAME LIBS target…): bench/NAME.cc becomes build/bench/NAME.
+function(evenkeel_bench name)
+  cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+  add_executable(bench_${name} ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cc)
+  set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  target_link_libraries(bench_${name} PRIVATE ${arg_LIBS} evenkeel_flags)
+endfunction()

@@ -1,0 +1,29 @@
+#pragma once
+// Text: small helpers for what people write and read. Pure functions.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "evenkeel/base/result.h"
+
+namespace evenkeel {
+
+// The byte offset of the first byte that is not part of valid UTF-8 (no surrogates, no overlong forms, at most U+10FFFF).
+std::optional<std::size_t> find_invalid_utf8(std::string_view text);
+
+// The text in double quotes, safe to print in one line: control characters, quotes, backslashes and invalid bytes are escaped as
+// in JSON (invalid bytes as \xNN), and what is longer than `most` bytes is cut with "…".
+std::string quoted(std::string_view text, std::size_t most = 80);
+
+// The candidate that was most likely meant: within a third of the word's length in edits (a swap of neighbours is one edit; case
+// does not count), the nearest first, then the earliest in the list. Nothing if none is near.
+std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+// A whole number in decimal, all of the text, no sign other than '-', no leading '+'. Says what is wrong: "not a whole number", "too large".
+Result<std::int64_t> parse_integer(std::string_view text);
+Result<std::uint64_t> parse_unsigned(std::string_view text);
+
+}  // namespace evenkeel
