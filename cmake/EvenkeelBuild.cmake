@@ -47,31 +47,47 @@ function(evenkeel_module name)
   set_property(GLOBAL APPEND PROPERTY EVENKEEL_MODULES ${name})
 endfunction()
 
-# evenkeel_test(MODULE [LIBS target…])
+# What must be built before the tests of this build can run: `cmake --build … --target checks`.
+add_custom_target(checks)
+
+# How a test program of this build is started: sanitizers want a plain layout of memory (see the script).
+set(EVENKEEL_LAUNCHER "")
+if(EVENKEEL_SANITIZE)
+  set(EVENKEEL_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/sanitized)
+endif()
+
+# evenkeel_test(MODULE [THREADS] [LIBS target…])
 # One program, tests/MODULE/*.cc, run as the ctest entry MODULE. It may read its stories and data below tests/.
+# THREADS: threads matter there, so the thread sanitizer's build has it too; that build has no others.
 function(evenkeel_test module)
-  cmake_parse_arguments(arg "" "" "LIBS" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "" "LIBS" ${ARGN})
+  if(EVENKEEL_SANITIZE STREQUAL "thread" AND NOT arg_THREADS)
+    return()
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/*.cc)
   add_executable(${module}_test ${sources})
   set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${module}_test PRIVATE Evenkeel::${module} evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
   target_compile_definitions(${module}_test PRIVATE EVENKEEL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-  add_test(NAME ${EVENKEEL_TEST_PREFIX}${module} COMMAND ${module}_test --gtest_brief=1)
+  add_dependencies(checks ${module}_test)
+  add_test(NAME ${EVENKEEL_TEST_PREFIX}${module} COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:${module}_test> --gtest_brief=1)
   set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT 600)
 endfunction()
 
-# evenkeel_fuzz(NAME LIBS target…)
-# tests/fuzz/NAME.cc with its corpus in tests/fuzz/corpus/NAME: a bounded number of runs under ctest, or forever by hand.
+# evenkeel_fuzz(NAME RUNS number LIBS target…)
+# tests/fuzz/NAME.cc with its corpus in tests/fuzz/corpus/NAME: a bounded number of runs under ctest, or as long as you like with
+# `make fuzz`. Only in the fuzz build, which has no other tests.
 function(evenkeel_fuzz name)
   cmake_parse_arguments(arg "" "RUNS" "LIBS" ${ARGN})
   add_executable(fuzz_${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.cc)
+  set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(fuzz_${name} PRIVATE ${arg_LIBS} evenkeel_flags)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
   set(found ${PROJECT_BINARY_DIR}/corpus/${name})
-  file(MAKE_DIRECTORY ${found})
+  file(MAKE_DIRECTORY ${found} ${corpus})
   add_test(NAME ${EVENKEEL_TEST_PREFIX}${name}
-    COMMAND fuzz_${name} -runs=${arg_RUNS} -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
+    COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:fuzz_${name}> -runs=${arg_RUNS} -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
   set_tests_properties(${EVENKEEL_TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
 endfunction()
 
