@@ -1,0 +1,49 @@
+# The steps of the test `install`; see tests.cmake beside this file for what it is given.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${scratch})
+set(prefix ${scratch}/prefix)
+
+run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+foreach(path bin/evenkeel share/man/man1/evenkeel.1 share/bash-completion/completions/evenkeel
+    share/zsh/vendor-completions/_evenkeel share/fish/vendor_completions.d/evenkeel.fish)
+  if(NOT EXISTS ${prefix}/${path})
+    message(FATAL_ERROR "${path} was not installed")
+  endif()
+  file(SIZE ${prefix}/${path} size)
+  if(size EQUAL 0)
+    message(FATAL_ERROR "${path} is empty")
+  endif()
+endforeach()
+if(EXISTS ${prefix}/include/evenkeel/cli)
+  message(FATAL_ERROR "headers of cli were installed; they are the program's own")
+endif()
+
+# The installed program says its version, and works from there.
+run(${prefix}/bin/evenkeel --version)
+string(FIND "${output}" "${version}" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "evenkeel --version says '${output}', not ${version}")
+endif()
+
+# What was installed must not point back into the tree that it was built from.
+file(GLOB_RECURSE configs ${prefix}/*.cmake)
+foreach(config ${configs})
+  file(STRINGS ${config} lines REGEX "${build}")
+  if(lines)
+    message(FATAL_ERROR "${config} names the build folder:\n${lines}")
+  endif()
+endforeach()
+
+run(${CMAKE_COMMAND} -S ${source} -B ${scratch}/consumer -G ${generator}
+  -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${compiler} -D EVENKEEL_VERSION_WANTED=${version})
+run(${CMAKE_COMMAND} --build ${scratch}/consumer)
+run(${scratch}/consumer/consumer)
+message(STATUS "${output}")
