@@ -1,0 +1,173 @@
+#include "evenkeel/base/document.h"
+
+#include <algorithm>
+
+#include "evenkeel/base/detail/tape_builder.h"
+#include "evenkeel/base/text.h"
+
+namespace evenkeel {
+
+Value::Kind Value::kind() const { return static_cast<Kind>(document_->tape_[at_].kind); }
+
+Place Value::place() const {
+  const auto& record = document_->tape_[at_];
+  return {record.line, record.column};
+}
+
+std::string_view Value::text() const {
+  const auto& record = document_->tape_[at_];
+  if (!is_scalar()) return {};
+  return std::string_view(document_->texts_).substr(record.text, record.size);
+}
+
+std::size_t Value::size() const {
+  const bool container = kind() == Kind::list || kind() == Kind::map;
+  return container ? document_->tape_[at_].size : 0;
+}
+
+std::string Value::describe() const {
+  switch (kind()) {
+    case Kind::null: return "nothing";
+    case Kind::text: return fmt::format("the text {}", quoted(text()));
+    case Kind::list: return "a list";
+    case Kind::map: return "a map";
+    case Kind::plain: break;
+  }
+  return quoted(text());
+}
+
+Value Value::after() const { return {document_, document_->tape_[at_].end}; }
+
+Value::Items Value::items() const {
+  return kind() == Kind::list ? Items({document_, at_ + 1}, after()) : Items(after(), after());
+}
+
+Value::Pairs Value::pairs() const {
+  return kind() == Kind::map ? Pairs({document_, at_ + 1}, after()) : Pairs(after(), after());
+}
+
+bool TapeBuilder::refuse(Place place, std::string message, std::string hint) {
+  document_.problems_.add(place, std::move(message), std::move(hint));
+  return false;
+}
+
+bool TapeBuilder::is_key() const {
+  if (open_.empty()) return false;
+  const bool in_map = document_.tape_[open_.back().at].kind == static_cast<std::uint32_t>(Value::Kind::map);
+  return in_map && open_.back().children % 2 == 0;
+}
+
+bool TapeBuilder::add(Value::Kind kind, std::string_view text, Place place) {
+  if (document_.tape_.size() >= Document::values_max) {
+    return refuse(place, fmt::format("more than {} values in one file", Document::values_max), "cut it into several files");
+  }
+  if (!open_.empty()) ++open_.back().children;
+  const auto at = static_cast<std::uint32_t>(document_.tape_.size());
+  const auto offset = static_cast<std::uint32_t>(document_.texts_.size());
+  document_.texts_ += text;
+  document_.tape_.push_back({.text = offset,
+                             .size = static_cast<std::uint32_t>(text.size()),
+                             .end = at + 1,
+                             .line = place.line,
+                             .column = place.column & ((1u << 29) - 1),
+                             .kind = static_cast<std::uint32_t>(kind) & 7u});
+  return true;
+}
+
+bool TapeBuilder::scalar(Value::Kind kind, std::string_view text, Place place) {
+  if (text.size() > Document::scalar_max) {
+    return refuse(place, fmt::format("a value of {} bytes, which starts with {}", text.size(), quoted(text, 20)),
+                  fmt::format("a single value has at most {} bytes", Document::scalar_max));
+  }
+  if (kind == Value::Kind::null && is_key()) return refuse(place, "a key with no name", "write the field's name before the colon");
+  return add(kind, text, place);
+}
+
+bool TapeBuilder::begin(Value::Kind kind, Place place) {
+  if (open_.size() >= Document::depth_max) {
+    return refuse(place, fmt::format("nested deeper than {} levels", Document::depth_max), "check the brackets and the indentation");
+  }
+  if (is_key()) return refuse(place, "a key must be a single word, not a list or a map", "put quotes around it, or a comma before it");
+  if (!add(kind, {}, place)) return false;
+  open_.push_back({static_cast<std::uint32_t>(document_.tape_.size() - 1), 0});
+  return true;
+}
+
+bool TapeBuilder::end() {
+  const Open closed = open_.back();
+  open_.pop_back();
+  auto& record = document_.tape_[closed.at];
+  const bool map = record.kind == static_cast<std::uint32_t>(Value::Kind::map);
+  record.size = map ? closed.children / 2 : closed.children;
+  record.end = static_cast<std::uint32_t>(document_.tape_.size());
+  return !map || check_keys(closed.at);
+}
+
+// Sorted positions rather than a set: a map of a million keys costs four bytes each for as long as it is checked.
+bool TapeBuilder::check_keys(std::uint32_t map) {
+  std::vector<std::uint32_t> keys;
+  keys.reserve(document_.tape_[map].size);
+  for (std::uint32_t at = map + 1; at < document_.tape_[map].end; at = document_.tape_[at + 1].end) keys.push_back(at);
+  const auto text = [&](std::uint32_t at) {
+    return std::string_view(document_.texts_).substr(document_.tape_[at].text, document_.tape_[at].size);
+  };
+  std::ranges::sort(keys, [&](std::uint32_t a, std::uint32_t b) { return std::pair(text(a), a) < std::pair(text(b), b); });
+  for (std::size_t i = 1; i < keys.size(); ++i) {
+    if (text(keys[i - 1]) != text(keys[i])) continue;
+    const auto& first = document_.tape_[keys[i - 1]];
+    const auto& again = document_.tape_[keys[i]];
+    document_.problems_.add({again.line, again.column}, fmt::format("{} is given twice in one map", quoted(text(keys[i]))),
+                  fmt::format("the first is at line {}, column {}: keep one", first.line, std::uint32_t{first.column}));
+  }
+  return true;
+}
+
+namespace {
+
+Place place_of(std::string_view text, std::size_t offset) {
+  const auto before = text.substr(0, offset);
+  const auto line = static_cast<std::uint32_t>(std::ranges::count(before, '\n')) + 1;
+  const auto start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  std::uint32_t column = 1;
+  for (const char c : before.substr(start)) column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return {line, column};
+}
+
+Syntax guess(std::string_view text, std::string_view file) {
+  if (file.ends_with(".json")) return Syntax::json;
+  if (file.ends_with(".yaml") || file.ends_with(".yml")) return Syntax::yaml;
+  constexpr std::string_view blank = " \t\r\n";
+  const auto first = text.find_first_not_of(blank);
+  if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[')) return Syntax::yaml;
+  if (text[first] == '[') return Syntax::json;
+  const auto second = text.find_first_not_of(blank, first + 1);
+  return second != std::string_view::npos && (text[second] == '"' || text[second] == '}') ? Syntax::json : Syntax::yaml;
+}
+
+}  // namespace
+
+Parsed<Document> Document::parse(std::string_view text, std::string file, std::optional<Syntax> syntax) {
+  Document document(std::move(file));
+  TapeBuilder builder(document);
+  const auto refused = [&] { return tl::unexpected(std::move(document.problems_)); };
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark says nothing in UTF-8
+  if (text.size() > size_max) {
+    builder.refuse({}, fmt::format("{} bytes are too many", text.size()), fmt::format("a file has at most {} bytes", size_max));
+    return refused();
+  }
+  if (const auto bad = find_invalid_utf8(text)) {
+    builder.refuse(place_of(text, *bad), fmt::format("byte 0x{:02x} is not valid UTF-8", static_cast<unsigned char>(text[*bad])),
+                   "save the file as UTF-8");
+    return refused();
+  }
+  const Syntax chosen = syntax.value_or(guess(text, document.file()));
+  if (!(chosen == Syntax::json ? read_json(text, builder) : read_yaml(text, builder))) return refused();
+  if (!builder.complete()) {
+    builder.refuse({}, "the file is empty");
+    return refused();
+  }
+  document.tape_.shrink_to_fit();
+  return document;
+}
+
+}  // namespace evenkeel

@@ -1,0 +1,55 @@
+#pragma once
+// What a command is made of. A command's add function declares its options on a CLI::App and sets a callback that does the work and
+// leaves the exit status in the session.
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "evenkeel/base/diagnostic.h"
+#include "evenkeel/cli/cli.h"
+#include "evenkeel/cli/output.h"
+
+namespace evenkeel::cli {
+
+// How shells complete an option's value.
+struct ValueHint {
+  std::vector<std::string> words;
+  bool files = false;
+};
+
+struct Session {
+  explicit Session(Io& outside) : io(outside) {}
+
+  Io& io;
+  Exit status = Exit::done;
+  std::map<const CLI::Option*, ValueHint> hints;
+
+  // Writes data; a failure to write is a failure of the command.
+  void print(std::string_view data);
+  // Words for people: "evenkeel: …" in front, "error" in red on a terminal.
+  void say(std::string_view words);
+  void fail(const Error& error);
+  void fail(const Diagnostics& problems);
+};
+
+// An app's commands, but those that help does not show; and the one that a word names, or null.
+std::vector<CLI::App*> commands_of(CLI::App& app);
+CLI::App* find_command(CLI::App& app, const std::string& word);
+
+// -o, with the formats this command has.
+CLI::Option* add_output(CLI::App& command, Session& session, Output& output);
+// -f FILE, "-" for standard input.
+CLI::Option* add_file(CLI::App& command, Session& session, std::string& file);
+
+// The commands, each in the .cc file of its name.
+void add_validate(CLI::App& app, Session& session);
+void add_version(CLI::App& app, Session& session);
+void add_completion(CLI::App& app, Session& session);
+void add_man(CLI::App& app, Session& session);
+
+// Subcommands, options and values that could follow: `words` before the cursor, `partial` at it (completion.cc).
+std::string complete(CLI::App& app, const Session& session, std::span<const std::string> words, std::string_view partial);
+
+}  // namespace evenkeel::cli

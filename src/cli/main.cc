@@ -1,0 +1,28 @@
+// The program: binds the command line to the process.
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "evenkeel/base/document.h"
+#include "evenkeel/base/file.h"
+#include "evenkeel/cli/cli.h"
+
+int main(int argc, char** argv) {
+  using namespace evenkeel;
+  const char* no_color = std::getenv("NO_COLOR");
+  cli::Io io{
+      .out = [](std::string_view text) -> Result<void> {
+        if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+        return fail(Code::refused, "{}", std::strerror(errno));
+      },
+      .err = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); },
+      .read_file = [](const std::string& path) { return read_file(path, Bytes(Document::size_max)); },
+      .colour = isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0'),
+  };
+  return cli::run(std::vector<std::string>(argv + 1, argv + argc), io);
+}

@@ -1,0 +1,52 @@
+#include "evenkeel/cli/output.h"
+
+#include <algorithm>
+
+#include "evenkeel/base/result.h"
+
+namespace evenkeel::cli {
+namespace {
+
+// Columns of a terminal: characters, not bytes.
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+bool number(std::string_view text) { return text == "-" || (!text.empty() && text[0] >= '0' && text[0] <= '9'); }
+
+}  // namespace
+
+Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+
+void Table::add(std::vector<std::string> row) {
+  ensure(row.size() == rows_.front().size(), "a table's row has as many cells as its header");
+  for (std::string& cell : row) {
+    if (cell.empty()) cell = "-";
+  }
+  rows_.push_back(std::move(row));
+}
+
+std::string Table::format() const {
+  const std::size_t columns = rows_.front().size();
+  std::vector<std::size_t> widths(columns, 0);
+  std::vector<bool> right(columns, rows_.size() > 1);
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      widths[c] = std::max(widths[c], width(rows_[r][c]));
+      if (r > 0 && !number(rows_[r][c])) right[c] = false;
+    }
+  }
+  std::string out;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const std::string padding(widths[c] - width(row[c]), ' ');
+      line += (c == 0 ? "" : "  ") + (right[c] ? padding + row[c] : row[c] + padding);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+  }
+  return out;
+}
+
+}  // namespace evenkeel::cli

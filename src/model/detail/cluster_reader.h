@@ -1,0 +1,91 @@
+#pragma once
+// From a Document to a Cluster. One method per section of the file, each in the .cc file named after it; problems are collected, and
+// what was wrong is left at its default, so that the rest can still be read and said to be right or wrong.
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "evenkeel/base/read.h"
+#include "evenkeel/model/cluster.h"
+
+namespace evenkeel::detail {
+
+class ClusterReader {
+ public:
+  explicit ClusterReader(const Document& document) : document_(document), problems_(document.problems()) {}
+
+  // The whole file, checked.
+  Parsed<Cluster> read();
+
+ private:
+  // cluster_reader.cc
+  void read_settings(Value value);
+  void read_models(Value value);
+  void read_model(Value value);
+  std::optional<Spread> read_spread(Value value);
+  std::optional<Amounts> read_amounts(Value value);
+  std::optional<Labels> read_labels(Value value);
+  template <class Id>
+  std::optional<Id> read_id(Value value) {
+    return read_text(value, problems_).transform([](std::string text) { return Id(std::move(text)); });
+  }
+  template <class Item>
+  std::optional<std::vector<Item>> read_list(Value value, std::string_view what, const std::function<std::optional<Item>(Value)>& read);
+  // Remembers `what` as spoilt if problems were added since there were `before`.
+  void mark_if_spoilt(std::size_t before, std::string_view section, std::string_view what);
+  void add_checked();              // what check() finds, at its places in the text
+  Place place_of(const Problem& problem) const;
+  bool spoilt(const Problem& problem) const;
+
+  // read_nodes.cc
+  void read_nodes(Value value);
+  void read_node(Value value, std::uint32_t at);
+  bool expand_node(const Node& node, Value name, std::optional<Value> zone, std::uint32_t at);
+  std::optional<Taint> read_taint(Value value);
+
+  // read_workloads.cc
+  void read_workloads(Value value);
+  void read_workload(Value value);
+  void read_loads(FieldReader& fields, Workload& workload);
+  std::optional<ShardLoads> read_shard_loads(Value value);
+  std::optional<Pins> read_pins(Value value);
+  std::optional<Toleration> read_toleration(Value value);
+  std::optional<ShardIndex> read_shard_key(Value key);
+
+  // read_placement.cc
+  template <class Cell>
+  void read_tables(Value value, std::string_view section, std::map<WorkloadId, Rows<Cell>>& out, std::string_view cells,
+                   const std::function<std::optional<Cell>(Value)>& read);
+  void read_placement(Value value);
+  void read_cores(Value value);
+  void read_moving(Value value);
+  void read_recent(Value value);
+  std::optional<ShardIndex> read_shard(Value value);
+  std::optional<NodeIndex> find_node(Value value);
+  void index_nodes();
+
+  const Document& document_;
+  Diagnostics problems_;
+  Cluster cluster_;
+  std::vector<std::uint32_t> node_entries_;                             // by node: which entry of `nodes` wrote it
+  std::unordered_map<std::string_view, std::uint32_t> nodes_by_name_;   // views into cluster_.nodes, which grows no more by then
+  bool nodes_sound_ = true;                                             // else a name may be unknown only because its entry was wrong
+  std::unordered_set<std::string> spoilt_;  // "nodes/2", "workloads/t1", "placement/t1": read with problems, so what follows from them is not judged
+};
+
+template <class Item>
+std::optional<std::vector<Item>> ClusterReader::read_list(Value value, std::string_view what,
+                                                          const std::function<std::optional<Item>(Value)>& read) {
+  if (!expect_list(value, problems_, what)) return std::nullopt;
+  std::vector<Item> out;
+  for (const Value item : value.items()) {
+    if (auto one = read(item)) out.push_back(*std::move(one));
+  }
+  return out;
+}
+
+}  // namespace evenkeel::detail

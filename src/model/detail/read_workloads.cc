@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <numeric>
+
+#include "evenkeel/base/text.h"
+#include "evenkeel/model/detail/cluster_reader.h"
+
+namespace evenkeel::detail {
+namespace {
+
+constexpr std::string_view weight_resource = "weight";
+
+// Sorts the rows of a table by shard; `rows` are places in it.
+std::vector<std::uint32_t> order_by_shard(const std::vector<ShardIndex>& shards) {
+  std::vector<std::uint32_t> order(shards.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return shards[i]; });
+  return order;
+}
+
+// Columns that are zero throughout say nothing: without them equal loads are equal tables.
+void drop_empty_columns(ShardLoads& loads) {
+  const std::size_t width = loads.resources.size();
+  std::vector<std::size_t> kept;
+  for (std::size_t column = 0; column < width; ++column) {
+    for (std::size_t i = column; i < loads.values.size(); i += width) {
+      if (loads.values[i] == Quantity()) continue;
+      kept.push_back(column);
+      break;
+    }
+  }
+  if (kept.size() == width) return;
+  ShardLoads out;
+  for (const std::size_t column : kept) out.resources.push_back(loads.resources[column]);
+  for (std::size_t row = 0; row < loads.shards.size(); ++row) {
+    for (const std::size_t column : kept) out.values.push_back(loads.values[row * width + column]);
+  }
+  out.shards = std::move(loads.shards);
+  loads = std::move(out);
+}
+
+}  // namespace
+
+void ClusterReader::read_workloads(Value value) {
+  if (!expect_list(value, problems_, "workloads")) return;
+  for (const Value item : value.items()) read_workload(item);
+}
+
+void ClusterReader::read_workload(Value value) {
+  const auto workload_id = [&](Value v) { return read_id<WorkloadId>(v); };
+  const auto workload_ids = [&](Value v) { return read_list<WorkloadId>(v, "workloads", workload_id); };
+  const auto before = problems_.found();
+  FieldReader fields(value, problems_, "a workload");
+  Workload& out = cluster_.workloads.emplace_back();
+  fields.required("name", out.name, workload_id);
+  fields.required("shards", out.shards, [&](Value v) { return read_count(v, problems_, {.most = shards_max}); });
+  fields.count("replicas", out.replicas, {.least = 1, .most = replicas_max});
+  fields.read("state_model", out.state_model, [&](Value v) -> std::optional<StateModelId> {
+    auto text = read_text(v, problems_);
+    if (!text) return std::nullopt;
+    const StateModel* model = find_state_model(cluster_, *text);
+    return model != nullptr ? model->name() : StateModelId(*std::move(text));  // an unknown one is said by check()
+  });
+  read_loads(fields, out);
+  fields.read("move_cost", out.move_cost, [&](Value v) { return read_quantity(v, problems_); });
+  fields.read("require", out.require, [&](Value v) { return read_labels(v); });
+  fields.read("tolerate", out.tolerate,
+              [&](Value v) { return read_list<Toleration>(v, "tolerations", [&](Value item) { return read_toleration(item); }); });
+  fields.read("spread", out.spread, [&](Value v) { return read_spread(v); });
+  fields.read("apart_from", out.apart_from, workload_ids);
+  fields.read("close_to", out.close_to, workload_ids);
+  fields.read("pinned", out.pinned, [&](Value v) { return read_pins(v); });
+  fields.flag("system", out.system);
+  mark_if_spoilt(before, "workloads", out.name.str());
+  fields.finish();
+}
+
+void ClusterReader::read_loads(FieldReader& fields, Workload& workload) {
+  const auto amounts = [&](Value v) { return read_amounts(v); };
+  fields.read("load", workload.load, amounts);
+  fields.read("leader_load", workload.leader_load, amounts);
+  fields.read("shard_loads", workload.shard_loads, [&](Value v) { return read_shard_loads(v); });
+  const auto weight = fields.take("weight");
+  const auto quantity = weight ? read_quantity(*weight, problems_) : std::nullopt;
+  if (!quantity) return;
+  if (!workload.load.emplace(ResourceId(std::string(weight_resource)), *quantity).second) {
+    problems_.add(weight->place(), "weight is given twice: it is short for load: {weight: …}", "keep one of the two");
+  }
+}
+
+std::optional<ShardIndex> ClusterReader::read_shard_key(Value key) {
+  const auto number = parse_unsigned(key.text());
+  if (number && *number <= shards_max) return ShardIndex(static_cast<std::uint32_t>(*number));
+  problems_.add(key.place(), fmt::format("{} is not a shard's number", quoted(key.text())), "shards are numbered from 0");
+  return std::nullopt;
+}
+
+// In two walks: first which resources there are, then a row of values for each shard.
+std::optional<ShardLoads> ClusterReader::read_shard_loads(Value value) {
+  if (!expect_map(value, problems_, "shards and their loads")) return std::nullopt;
+  ShardLoads read;
+  const auto column_of = [&](std::string_view name) {
+    return std::ranges::lower_bound(read.resources, name, {}, [](const ResourceId& r) -> std::string_view { return r.str(); });
+  };
+  for (const auto [key, loads] : value.pairs()) {
+    if (!expect_map(loads, problems_, "resources and quantities")) return std::nullopt;
+    for (const auto [resource, amount] : loads.pairs()) {
+      const auto at = column_of(resource.text());
+      if (at == read.resources.end() || at->str() != resource.text()) read.resources.insert(at, ResourceId(std::string(resource.text())));
+    }
+    if (read.resources.size() > 256) {
+      problems_.add(key.place(), "more than 256 resources in shard_loads", "check that the resources' names are not shards");
+      return std::nullopt;
+    }
+  }
+  const std::size_t width = read.resources.size();
+  read.shards.reserve(value.size());
+  read.values.reserve(value.size() * width);
+  for (const auto [key, loads] : value.pairs()) {
+    const auto shard = read_shard_key(key);
+    if (!shard) continue;
+    read.shards.push_back(*shard);
+    read.values.resize(read.values.size() + width);
+    for (const auto [resource, amount] : loads.pairs()) {
+      const auto quantity = read_quantity(amount, problems_);
+      const auto column = static_cast<std::size_t>(column_of(resource.text()) - read.resources.begin());
+      if (quantity) read.values[(read.shards.size() - 1) * width + column] = *quantity;
+    }
+  }
+  ShardLoads out{.resources = read.resources, .shards = {}, .values = {}};
+  out.shards.reserve(read.shards.size());
+  out.values.reserve(read.values.size());
+  for (const std::uint32_t row : order_by_shard(read.shards)) {
+    if (!out.shards.empty() && out.shards.back() == read.shards[row]) {
+      problems_.add(value.place(), fmt::format("shard {} has two loads", read.shards[row]), "keep one");
+    }
+    out.shards.push_back(read.shards[row]);
+    out.values.insert(out.values.end(), read.values.begin() + static_cast<std::ptrdiff_t>(row * width),
+                      read.values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
+  }
+  drop_empty_columns(out);
+  return out;
+}
+
+std::optional<Pins> ClusterReader::read_pins(Value value) {
+  if (!expect_map(value, problems_, "shards and their nodes")) return std::nullopt;
+  Pins read;
+  for (const auto [key, nodes] : value.pairs()) {
+    const auto shard = read_shard_key(key);
+    if (!shard || !expect_list(nodes, problems_, "nodes")) continue;
+    for (const Value node : nodes.items()) {
+      if (const auto index = find_node(node)) read.nodes.add(*index);
+    }
+    read.nodes.end_row();
+    read.shards.push_back(*shard);
+  }
+  Pins out;
+  for (const std::uint32_t row : order_by_shard(read.shards)) {
+    if (!out.shards.empty() && out.shards.back() == read.shards[row]) {
+      problems_.add(value.place(), fmt::format("shard {} is pinned twice", read.shards[row]), "keep one");
+    }
+    out.shards.push_back(read.shards[row]);
+    out.nodes.push_back(read.nodes[row]);
+  }
+  return out;
+}
+
+std::optional<Toleration> ClusterReader::read_toleration(Value value) {
+  FieldReader fields(value, problems_, "a toleration");
+  Toleration out;
+  fields.required("key", out.key, [&](Value v) { return read_text(v, problems_); });
+  fields.read("value", out.value, [&](Value v) { return read_text(v, problems_); });
+  fields.finish();
+  return out;
+}
+
+}  // namespace evenkeel::detail
