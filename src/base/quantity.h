@@ -12,7 +12,8 @@
 // format() gives the one canonical text, and parse(format(x)) == x: whole multiples of 1Mi are written with the largest binary
 // suffix that divides them, everything else as plain decimal digits without trailing zeros.
 //
-// Sums: Quantity adds and compares exactly; overflow of its 128 bits cannot happen below 10^19 summands of the largest value.
+// Sums: Quantity adds and compares exactly; the 128 bits hold 10^10 summands of the largest value that can be
+// written (2^63 units are 9.2 * 10^27 billionths, 2^127 is 1.7 * 10^38). A product is the caller's to bound.
 
 #include <fmt/format.h>
 

@@ -66,11 +66,10 @@ unexpected<Error> fail(Code code, fmt::format_string<Args...> text, Args&&... ar
   return fail(Error{code, fmt::format(text, std::forward<Args>(args)...)});
 }
 
-// Stops the process if a promise of the code to itself is broken. `what` is the promise, in words: it is printed with the place.
-inline void ensure(bool holds, std::string_view what, std::source_location where = std::source_location::current());
+// Stop the process: a promise of the code to itself is broken. `what` is the promise, in words: it is printed with the place.
 [[noreturn]] void stop_on_bug(std::string_view what, std::source_location where = std::source_location::current());
 
-inline void ensure(bool holds, std::string_view what, std::source_location where) {
+inline void ensure(bool holds, std::string_view what, std::source_location where = std::source_location::current()) {
   if (!holds) [[unlikely]]
     stop_on_bug(what, where);
 }

@@ -1,6 +1,7 @@
 #pragma once
 // Text: small helpers for what people write and read. Pure functions.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,14 +16,19 @@ namespace evenkeel {
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
 // The text in double quotes, safe to print in one line: control characters, quotes, backslashes and invalid bytes are escaped as
-// in JSON (invalid bytes as \xNN), and what is longer than `most` bytes is cut with "…".
+// in JSON (invalid bytes as \xNN), and what is longer than `most` bytes is cut, between characters, with "…" after the quote.
 std::string quoted(std::string_view text, std::size_t most = 80);
 
+// The text as a JSON string, quotes included: valid JSON whatever the bytes, for invalid ones become U+FFFD.
+std::string json_quoted(std::string_view text);
+
 // The candidate that was most likely meant: within a third of the word's length in edits (a swap of neighbours is one edit; case
-// does not count), the nearest first, then the earliest in the list. Nothing if none is near.
+// does not count), the nearest first, then the earliest in the list. Nothing if none is near; what is longer than 64 bytes is near to
+// nothing, which bounds the cost.
 std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> candidates);
 
-// A whole number in decimal, all of the text, no sign other than '-', no leading '+'. Says what is wrong: "not a whole number", "too large".
+// A whole number in decimal, all of the text, no sign other than '-', no leading '+'. Says what is wrong: "not a whole number",
+// "too large".
 Result<std::int64_t> parse_integer(std::string_view text);
 Result<std::uint64_t> parse_unsigned(std::string_view text);
 

@@ -40,6 +40,14 @@ using Instant = BootTime::time_point;
 // A moment of the calendar, for logs and for what people read; never compared with another host's, never used for a deadline.
 using WallTime = std::chrono::time_point<std::chrono::system_clock, std::chrono::microseconds>;
 
+// `from + by`, held at the ends of the axis: "after Duration::max()" means never, not an overflow.
+constexpr Instant later(Instant from, Duration by) {
+  Duration::rep sum = 0;
+  if (__builtin_add_overflow(from.time_since_epoch().count(), by.count(), &sum))
+    return by.count() < 0 ? Instant::min() : Instant::max();
+  return Instant(Duration(sum));
+}
+
 Result<Duration> parse_duration(std::string_view text);
 std::string format(Duration duration);
 
