@@ -20,12 +20,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "evenkeel/base/clock.h"
 
 namespace evenkeel {
 
-// A handle to something posted. Copyable; a default one names nothing. Handles are never reused within 2^32 posts of one slot.
+// A handle to something posted. Copyable; a default one names nothing. No handle comes again within 2^32 - 1 posts of its slot.
 struct Timer {
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;  // 0: nothing
@@ -41,7 +42,7 @@ class Loop : public Clock {
   virtual bool cancel(Timer timer) = 0;
 
   Timer post(Callback callback) { return post_at(now(), std::move(callback)); }
-  Timer post_after(Duration delay, Callback callback) { return post_at(now() + delay, std::move(callback)); }
+  Timer post_after(Duration delay, Callback callback) { return post_at(later(now(), delay), std::move(callback)); }
 };
 
 }  // namespace evenkeel

@@ -27,7 +27,7 @@ class RealLoop final : public Loop {
   bool cancel(Timer timer) override;
 
   // Runs callbacks until stop(). Call from one thread at a time; may be called again after it returned.
-  void run();
+  void run() noexcept;
   // Makes run() return after the callback in progress; what is posted stays. A stop before run() makes the next run() return at once.
   void stop();
 

@@ -18,15 +18,21 @@ class VirtualLoop final : public Loop {
  public:
   explicit VirtualLoop(Instant start = Instant{}) : now_(start) {}
 
+  ~VirtualLoop() override;
+  VirtualLoop(const VirtualLoop&) = delete;
+  VirtualLoop& operator=(const VirtualLoop&) = delete;
+
   Instant now() const override { return now_; }
   Timer post_at(Instant due, Callback callback) override;
   bool cancel(Timer timer) override;
 
+  // The three below are for whoever owns the loop, never for a callback: a callback inside a callback is a bug, and stops.
+  //
   // Runs the next callback, moving time to it. False if there is none.
-  bool step();
-  // Runs all that is due up to and including `until`, then sets time to it. Returns how many ran.
+  bool step() noexcept;
+  // Runs all that is due up to and including `until`, then sets time to it (time never goes back). Returns how many ran.
   std::uint64_t run_until(Instant until);
-  std::uint64_t run_for(Duration duration) { return run_until(now_ + duration); }
+  std::uint64_t run_for(Duration duration) { return run_until(later(now_, duration)); }
   // Runs until nothing is left, or `most` callbacks ran (a bound, since periodic timers never end). Returns how many ran.
   std::uint64_t run_until_idle(std::uint64_t most = 1'000'000'000);
 
@@ -37,6 +43,7 @@ class VirtualLoop final : public Loop {
  private:
   Instant now_;
   detail::TimerQueue queue_;
+  bool running_ = false;
 };
 
 }  // namespace evenkeel
