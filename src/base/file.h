@@ -9,11 +9,14 @@
 
 namespace evenkeel {
 
-// All bytes of a file ("-": standard input). not_found, denied, too_large (over `most`, read no further), otherwise unavailable.
+// All bytes of a file ("-": standard input), of a pipe or of a device. not_found, denied, invalid (a directory, or no possible
+// path), too_large (over `most`: read no further), otherwise unavailable.
 Result<std::string> read_file(const std::string& path, Bytes most);
 
 // Puts `content` in place of the file by writing beside it, syncing and renaming: a reader sees the old or the new, never a part,
-// and a failure leaves the old one and nothing else.
+// and a failure leaves the old one and nothing else. A symbolic link stays, and what it points to is replaced; permissions stay as
+// they were (a new file: 0644 under the umask). Codes as above; unknown_outcome if the new content is in place and only the last
+// step, making the rename itself outlive a power cut, failed.
 Result<void> replace_file(const std::string& path, std::string_view content);
 
 }  // namespace evenkeel

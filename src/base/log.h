@@ -8,15 +8,22 @@
 //   node_log.info("joined", {{"zone", zone}, {"cores", 16}});
 //     2026-11-15T08:49:55.000123Z info  joined node=n1 zone=dc1/r1 cores=16
 //
-// As JSON one object a line: {"time":"…","level":"info","message":"joined","node":"n1","zone":"dc1/r1","cores":16}. Control characters and
-// quotes are escaped in both forms, so one call is always one line. Values keep their kind: numbers and booleans are bare in JSON.
+// As JSON one object a line: {"time":"…","level":"info","message":"joined","node":"n1","zone":"dc1/r1","cores":16}. Control
+// characters and quotes are escaped in both forms, so one call is always one line. Values keep their kind: numbers and booleans
+// are bare in JSON, except those it cannot say (nan, inf), which are strings; bytes that are not UTF-8 become U+FFFD there.
+// In text, what has spaces (a message may), quotes, '=', control characters, or nothing at all, stands in quotes.
+// A key given twice counts once, the latest value in the place of the first. A field named time, level or message is written
+// with a trailing '_', so that it cannot pass for the line's own.
 // Any thread may log. Nothing here is for the pure core: it returns reasons as data instead.
 
+#include <concepts>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -32,7 +39,7 @@ Result<Level> parse_level(std::string_view text);
 
 struct Field {
   std::string key;
-  std::variant<std::string, std::int64_t, double, bool> value;
+  std::variant<std::string, std::int64_t, std::uint64_t, double, bool> value;
 
   Field(std::string k, std::string v) : key(std::move(k)), value(std::move(v)) {}
   Field(std::string k, std::string_view v) : key(std::move(k)), value(std::string(v)) {}
@@ -40,12 +47,23 @@ struct Field {
   Field(std::string k, bool v) : key(std::move(k)), value(v) {}
   Field(std::string k, double v) : key(std::move(k)), value(v) {}
   template <std::integral I>
-  Field(std::string k, I v) : key(std::move(k)), value(static_cast<std::int64_t>(v)) {}
+  Field(std::string k, I v) : key(std::move(k)), value(whole(v)) {}
   Field(std::string k, Duration v) : key(std::move(k)), value(format(v)) {}
   template <class Tag>
   Field(std::string k, const Name<Tag>& v) : key(std::move(k)), value(v.str()) {}
   template <class Tag, class Rep>
-  Field(std::string k, Number<Tag, Rep> v) : key(std::move(k)), value(static_cast<std::int64_t>(v.value())) {}
+  Field(std::string k, Number<Tag, Rep> v) : key(std::move(k)), value(whole(v.value())) {}
+
+ private:
+  // Signed and unsigned stay apart: a hash above 2^63 must not turn negative.
+  template <std::integral I>
+  static auto whole(I v) {
+    if constexpr (std::unsigned_integral<I>) {
+      return std::uint64_t{v};
+    } else {
+      return std::int64_t{v};
+    }
+  }
 };
 using Fields = std::initializer_list<Field>;
 
@@ -56,7 +74,7 @@ class Log {
     Level level = Level::info;
     Format format = Format::text;
   };
-  // Takes one finished line, without its newline. Called under the log's lock, one line at a time.
+  // Takes one finished line, without its newline. Called under the log's lock, one line at a time: it must neither log nor throw.
   using Sink = std::function<void(Level, std::string_view line)>;
 
   static Log to_stderr(Options options);
