@@ -23,6 +23,9 @@
 //
 // Run a test with EVENKEEL_REWRITE=1 in the environment (`make rewrite MODULE=base`) and the expected parts are written anew, for
 // review with git diff. Output is compared with trailing newlines removed.
+//
+// A '#' or a blank line inside a block's input is input. Output that has two lines of four dashes in a row, or starts with one, cannot
+// be written down here; it is reported, as is a command without its dashes, whether rewriting or not.
 
 #include <functional>
 #include <string>
@@ -32,10 +35,10 @@
 namespace evenkeel::story {
 
 struct Block {
-  std::string command;              // the first word
-  std::vector<std::string> args;    // the others
-  std::string input;                // the lines between command and dashes, each with its newline
-  int line = 0;                     // of the command, for messages
+  std::string command;            // the first word
+  std::vector<std::string> args;  // the others
+  std::string input;              // the lines between command and dashes, each with its newline
+  int line = 0;                   // of the command, for messages
 };
 
 using Handler = std::function<std::string(const Block&)>;
@@ -49,6 +52,7 @@ void run_folder(std::string_view folder, const std::function<Handler()>& make);
 struct Outcome {
   std::string rewritten;
   std::vector<std::string> differences;
+  std::vector<std::string> problems;  // what no rewriting mends
   int blocks = 0;
 };
 Outcome run_text(std::string_view name, std::string_view text, const Handler& handler);
