@@ -28,12 +28,12 @@ std::size_t Value::size() const {
 std::string Value::describe() const {
   switch (kind()) {
     case Kind::null: return "nothing";
-    case Kind::text: return fmt::format("the text {}", quoted(text()));
+    case Kind::text: return fmt::format("the text {}", quote(text()));
     case Kind::list: return "a list";
     case Kind::map: return "a map";
     case Kind::plain: break;
   }
-  return quoted(text());
+  return quote(text());
 }
 
 Value Value::after() const { return {document_, document_->tape_[at_].end}; }
@@ -76,7 +76,7 @@ bool TapeBuilder::add(Value::Kind kind, std::string_view text, Place place) {
 
 bool TapeBuilder::scalar(Value::Kind kind, std::string_view text, Place place) {
   if (text.size() > Document::scalar_max) {
-    return refuse(place, fmt::format("a value of {} bytes, which starts with {}", text.size(), quoted(text, 20)),
+    return refuse(place, fmt::format("a value of {} bytes, which starts with {}", text.size(), quote(text, 20)),
                   fmt::format("a single value has at most {} bytes", Document::scalar_max));
   }
   if (kind == Value::Kind::null && is_key()) return refuse(place, "a key with no name", "write the field's name before the colon");
@@ -87,7 +87,7 @@ bool TapeBuilder::begin(Value::Kind kind, Place place) {
   if (open_.size() >= Document::depth_max) {
     return refuse(place, fmt::format("nested deeper than {} levels", Document::depth_max), "check the brackets and the indentation");
   }
-  if (is_key()) return refuse(place, "a key must be a single word, not a list or a map", "put quotes around it, or a comma before it");
+  if (is_key()) return refuse(place, "a key must be a single word, not a list or a map", "put quotes around it");
   if (!add(kind, {}, place)) return false;
   open_.push_back({static_cast<std::uint32_t>(document_.tape_.size() - 1), 0});
   return true;
@@ -116,7 +116,7 @@ bool TapeBuilder::check_keys(std::uint32_t map) {
     if (text(keys[i - 1]) != text(keys[i])) continue;
     const auto& first = document_.tape_[keys[i - 1]];
     const auto& again = document_.tape_[keys[i]];
-    document_.problems_.add({again.line, again.column}, fmt::format("{} is given twice in one map", quoted(text(keys[i]))),
+    document_.problems_.add({again.line, again.column}, fmt::format("{} is given twice in one map", quote(text(keys[i]))),
                   fmt::format("the first is at line {}, column {}: keep one", first.line, std::uint32_t{first.column}));
   }
   return true;
@@ -160,13 +160,13 @@ Parsed<Document> Document::parse(std::string_view text, std::string file, std::o
                    "save the file as UTF-8");
     return refused();
   }
+  document.texts_.reserve(text.size());  // only what is used is ever touched
   const Syntax chosen = syntax.value_or(guess(text, document.file()));
   if (!(chosen == Syntax::json ? read_json(text, builder) : read_yaml(text, builder))) return refused();
   if (!builder.complete()) {
-    builder.refuse({}, "the file is empty");
+    builder.refuse({}, "the file is empty", "check its name, and that it was saved");
     return refused();
   }
-  document.tape_.shrink_to_fit();
   return document;
 }
 

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,7 +68,7 @@ class Value {
 class Document {
  public:
   static constexpr std::size_t size_max = 256u << 20;    // of the text
-  static constexpr std::size_t values_max = 48u << 20;   // 48 Mi values of 20 bytes are under 1 GiB
+  static constexpr std::size_t values_max = 32u << 20;   // of 20 bytes each: 640 MiB
   static constexpr std::size_t scalar_max = 64u << 10;   // bytes of one scalar
   static constexpr std::size_t depth_max = 32;
 
@@ -93,10 +94,27 @@ class Document {
   };
   static_assert(sizeof(Record) == 20);
 
+  // Grows by chunks, since a vector that doubles holds everything twice at its worst moment.
+  class Tape {
+   public:
+    std::size_t size() const { return size_; }
+    Record& operator[](std::size_t at) { return chunks_[at / chunk][at % chunk]; }
+    const Record& operator[](std::size_t at) const { return chunks_[at / chunk][at % chunk]; }
+    void push_back(const Record& record) {
+      if (size_ % chunk == 0) chunks_.push_back(std::make_unique_for_overwrite<Record[]>(chunk));
+      (*this)[size_++] = record;
+    }
+
+   private:
+    static constexpr std::size_t chunk = 1u << 16;
+    std::vector<std::unique_ptr<Record[]>> chunks_;
+    std::size_t size_ = 0;
+  };
+
   explicit Document(std::string file) : problems_(std::move(file)) {}
 
   Diagnostics problems_;
-  std::vector<Record> tape_;  // in the order of the text: a container, then its subtree
+  Tape tape_;  // in the order of the text: a container, then its subtree
   std::string texts_;
 };
 

@@ -64,14 +64,14 @@ constexpr std::size_t path_shown_max = 1'000;
 // "cannot read "a.yaml": No such file or directory", from errno.
 unexpected<Error> system_failure(std::string_view verb, std::string_view path) {
   const int error = errno;
-  return fail(code_of(error), "cannot {} {}: {}", verb, quoted(path, path_shown_max), std::generic_category().message(error));
+  return fail(code_of(error), "cannot {} {}: {}", verb, quote(path, path_shown_max), std::generic_category().message(error));
 }
 
 // A path that the system would cut at its zero byte names another file than the one that was asked for.
 Result<void> check_path(std::string_view path) {
   if (path.empty()) return fail(Code::invalid, "the path of the file is empty");
   if (path.find('\0') != std::string_view::npos) {
-    return fail(Code::invalid, "{} is not a path: it has a zero byte", quoted(path, path_shown_max));
+    return fail(Code::invalid, "{} is not a path: it has a zero byte", quote(path, path_shown_max));
   }
   return {};
 }
@@ -94,7 +94,7 @@ Result<std::string> read_all(int file, std::string_view shown, Bytes most) {
     if (count < 0) return system_failure("read", shown);
     if (count == 0) return content;
     if (static_cast<std::uint64_t>(count) > room) {
-      return fail(Code::too_large, "{} is larger than {} bytes, the most that is read", quoted(shown, path_shown_max),
+      return fail(Code::too_large, "{} is larger than {} bytes, the most that is read", quote(shown, path_shown_max),
                   format(most));
     }
     content.append(piece.data(), static_cast<std::size_t>(count));
@@ -121,15 +121,15 @@ Result<Place> locate(const std::string& path) {
     if (errno != ENOENT) return system_failure("write", path);
     if (::lstat(path.c_str(), &info) == 0) {
       return fail(Code::not_found, "cannot write {}: it is a symbolic link to a file that does not exist",
-                  quoted(path, path_shown_max));
+                  quote(path, path_shown_max));
     }
-    if (path.ends_with('/')) return fail(Code::invalid, "cannot write {}: it names a directory", quoted(path, path_shown_max));
+    if (path.ends_with('/')) return fail(Code::invalid, "cannot write {}: it names a directory", quote(path, path_shown_max));
     return Place{path, directory_of(path), std::nullopt};
   }
   if (::stat(resolved.get(), &info) != 0) return system_failure("write", path);
-  if (S_ISDIR(info.st_mode)) return fail(Code::invalid, "cannot write {}: it is a directory", quoted(path, path_shown_max));
+  if (S_ISDIR(info.st_mode)) return fail(Code::invalid, "cannot write {}: it is a directory", quote(path, path_shown_max));
   if (!S_ISREG(info.st_mode))
-    return fail(Code::invalid, "cannot write {}: it is not a regular file", quoted(path, path_shown_max));
+    return fail(Code::invalid, "cannot write {}: it is not a regular file", quote(path, path_shown_max));
   return Place{resolved.get(), directory_of(resolved.get()), info};
 }
 
@@ -199,7 +199,7 @@ Result<std::string> read_file(const std::string& path, Bytes most) {
   if (!file.valid()) return system_failure("read", path);
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return system_failure("read", path);
-  if (S_ISDIR(info.st_mode)) return fail(Code::invalid, "cannot read {}: it is a directory", quoted(path, path_shown_max));
+  if (S_ISDIR(info.st_mode)) return fail(Code::invalid, "cannot read {}: it is a directory", quote(path, path_shown_max));
   return read_all(file.get(), path, most);
 }
 
@@ -218,7 +218,7 @@ Result<void> replace_file(const std::string& path, std::string_view content) {
   // EINVAL: a file system that cannot sync directories has nothing more to offer.
   if (::fsync(directory.get()) != 0 && errno != EINVAL) {
     return fail(Code::unknown_outcome, "wrote {}, but it may not outlive a power cut: cannot sync its directory: {}",
-                quoted(path, path_shown_max), std::generic_category().message(errno));
+                quote(path, path_shown_max), std::generic_category().message(errno));
   }
   return {};
 }

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 5> level_names{"debug", "info", "warn", "
 
 // The text as it is, if nothing in it could be taken for the end of it; otherwise in quotes.
 std::string text_word(std::string_view text, std::string_view separators) {
-  std::string in_quotes = quoted(text, std::string_view::npos);
+  std::string in_quotes = quote(text, std::string_view::npos);
   const bool escaped = in_quotes.size() != text.size() + 2;
   const bool plain = !escaped && !text.empty() && text.find_first_of(separators) == std::string_view::npos;
   return plain ? std::string(text) : in_quotes;
@@ -87,9 +87,9 @@ Result<Level> parse_level(std::string_view text) {
     if (level_names[i] == text) return static_cast<Level>(i);
   }
   if (const auto meant = nearest(text, level_names)) {
-    return fail(Code::invalid, "{} is not a log level: did you mean {}?", quoted(text), *meant);
+    return fail(Code::invalid, "{} is not a log level: did you mean {}?", quote(text), *meant);
   }
-  return fail(Code::invalid, "{} is not a log level: use debug, info, warn, error or off", quoted(text));
+  return fail(Code::invalid, "{} is not a log level: use debug, info, warn, error or off", quote(text));
 }
 
 // What a log and all its children share.

@@ -227,7 +227,7 @@ class Parser {
 
   template <class... Args>
   unexpected<Error> wrong(fmt::format_string<Args...> text, Args&&... args) const {
-    return fail(Code::invalid, "{} {}", quoted(text_), fmt::format(text, std::forward<Args>(args)...));
+    return fail(Code::invalid, "{} {}", quote(text_), fmt::format(text, std::forward<Args>(args)...));
   }
 
   unexpected<Error> no_number() const {
@@ -238,14 +238,14 @@ class Parser {
   }
 
   unexpected<Error> unknown_suffix() const {
-    if (has_exponent_) return wrong("has {} after its exponent: leave it out", quoted(left_, 20));
+    if (has_exponent_) return wrong("has {} after its exponent: leave it out", quote(left_, 20));
     const std::optional<std::string_view> meant = suffix_meant();
     if (meant && mantissa_.size() <= 40)
-      return wrong("has the unknown suffix {}: did you mean {}{}?", quoted(left_), mantissa_, *meant);
+      return wrong("has the unknown suffix {}: did you mean {}{}?", quote(left_), mantissa_, *meant);
     std::string known;
     for (const Suffix& suffix : kind_.suffixes)
       fmt::format_to(std::back_inserter(known), "{}{}", known.empty() ? "" : " ", suffix.name);
-    return wrong("has the unknown suffix {}: use {}, or none", quoted(left_, 20), known);
+    return wrong("has the unknown suffix {}: use {}, or none", quote(left_, 20), known);
   }
 
   // What a near miss was meant to be: with a space before it, with a B behind it, in the wrong case.

@@ -108,7 +108,7 @@ bool expect_map(Value value, Diagnostics& problems, std::string_view what) {
 }
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
-  if (const auto near = nearest(word, candidates)) return fmt::format("did you mean {}?", quoted(*near));
+  if (const auto near = nearest(word, candidates)) return fmt::format("did you mean {}?", quote(*near));
   if (candidates.empty() || candidates.size() > 24) return "";
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }
@@ -128,7 +128,7 @@ std::optional<Value> FieldReader::take_or_null(std::string_view name) {
 std::optional<Value> FieldReader::take(std::string_view name) {
   const auto value = take_or_null(name);
   if (!value || value->kind() != Value::Kind::null) return value;
-  problems_.add(value->place(), fmt::format("{} of {} has no value", quoted(name), what_), "give one, or remove the field");
+  problems_.add(value->place(), fmt::format("{} of {} has no value", quote(name), what_), "give one, or remove the field");
   return std::nullopt;
 }
 
@@ -136,7 +136,7 @@ std::optional<Value> FieldReader::take_required(std::string_view name) {
   const auto found = problems_.found();
   const auto value = take(name);
   if (!value && is_map() && problems_.found() == found) {
-    problems_.add(map_.place(), fmt::format("{} lacks the field {}", what_, quoted(name)), "add it");
+    problems_.add(map_.place(), fmt::format("{} lacks the field {}", what_, quote(name)), "add it");
   }
   return value;
 }
@@ -154,7 +154,7 @@ bool FieldReader::quantity(std::string_view name, Quantity& out) {
 void FieldReader::finish() {
   for (const auto [key, value] : map_.pairs()) {
     if (std::ranges::find(known_, key.text()) != known_.end()) continue;
-    problems_.add(key.place(), fmt::format("unknown field {} of {}", quoted(key.text()), what_), suggestion(key.text(), known_));
+    problems_.add(key.place(), fmt::format("unknown field {} of {}", quote(key.text()), what_), suggestion(key.text(), known_));
   }
 }
 

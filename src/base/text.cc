@@ -110,12 +110,12 @@ Result<Number> parse_number(std::string_view text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool all = end == text.data() + text.size();
   if (problem == std::errc::invalid_argument || !all) {
-    return fail(Code::invalid, "{} is not a whole number: write digits only, for example 12", quoted(text));
+    return fail(Code::invalid, "{} is not a whole number: write digits only, for example 12", quote(text));
   }
   if (problem == std::errc::result_out_of_range) {
     if (text.front() == '-')
-      return fail(Code::invalid, "{} is too small: at least {}", quoted(text), std::numeric_limits<Number>::min());
-    return fail(Code::invalid, "{} is too large: at most {}", quoted(text), std::numeric_limits<Number>::max());
+      return fail(Code::invalid, "{} is too small: at least {}", quote(text), std::numeric_limits<Number>::min());
+    return fail(Code::invalid, "{} is too large: at most {}", quote(text), std::numeric_limits<Number>::max());
   }
   return number;
 }
@@ -132,7 +132,7 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
   return std::nullopt;
 }
 
-std::string quoted(std::string_view text, std::size_t most) {
+std::string quote(std::string_view text, std::size_t most) {
   std::string out;
   const bool whole = text.size() <= most;
   append_quoted(out, whole ? text : cut(text, most), InvalidBytes::as_hex);
@@ -165,7 +165,7 @@ Result<std::int64_t> parse_integer(std::string_view text) { return parse_number<
 Result<std::uint64_t> parse_unsigned(std::string_view text) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.size() > 1 && text.front() == '-' && std::all_of(text.begin() + 1, text.end(), is_digit)) {
-    return fail(Code::invalid, "{} is negative: write 0 or more", quoted(text));
+    return fail(Code::invalid, "{} is negative: write 0 or more", quote(text));
   }
   return parse_number<std::uint64_t>(text);
 }

@@ -17,7 +17,7 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
 // The text in double quotes, safe to print in one line: control characters, quotes, backslashes and invalid bytes are escaped as
 // in JSON (invalid bytes as \xNN), and what is longer than `most` bytes is cut, between characters, with "…" after the quote.
-std::string quoted(std::string_view text, std::size_t most = 80);
+std::string quote(std::string_view text, std::size_t most = 80);
 
 // The text as a JSON string, quotes included: valid JSON whatever the bytes, for invalid ones become U+FFFD.
 std::string json_quoted(std::string_view text);

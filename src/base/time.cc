@@ -130,7 +130,7 @@ class DurationParser {
 
   template <class... Args>
   unexpected<Error> wrong(fmt::format_string<Args...> text, Args&&... args) const {
-    return fail(Code::invalid, "{} {}", quoted(text_), fmt::format(text, std::forward<Args>(args)...));
+    return fail(Code::invalid, "{} {}", quote(text_), fmt::format(text, std::forward<Args>(args)...));
   }
 
   unexpected<Error> no_number() const {
@@ -152,9 +152,9 @@ class DurationParser {
     if (written.find_first_of(" \t") != std::string_view::npos)
       return wrong("has a space inside: write it without, for example 1h30m");
     if (const auto meant = unit_meant_by(written)) {
-      return wrong("has the unknown unit {}: did you mean {}?", quoted(written), quoted(*meant));
+      return wrong("has the unknown unit {}: did you mean {}?", quote(written), quote(*meant));
     }
-    return wrong("has the unknown unit {}: units are d, h, m, s, ms, us and ns", quoted(written, 20));
+    return wrong("has the unknown unit {}: units are d, h, m, s, ms, us and ns", quote(written, 20));
   }
 
   unexpected<Error> misplaced(const Unit& unit) const {

@@ -32,7 +32,7 @@ bool number_in_json(std::string_view text) {
   return all_digits(whole) && (whole == "0" || whole[0] != '0') && (point == std::string_view::npos || all_digits(digits.substr(point + 1)));
 }
 
-std::string in_quotes(std::string_view text) { return quoted(text, text.size()); }
+std::string in_quotes(std::string_view text) { return quote(text, text.size()); }
 
 }  // namespace
 

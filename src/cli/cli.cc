@@ -67,13 +67,13 @@ std::string help_of(const CLI::App& app) { return app.help(app.get_parent() == n
 void parse_failed(Session& session, CLI::App& app, std::span<const std::string> args, const CLI::ParseError& error) {
   const auto [command, unknown] = walk(app, args);
   if (!unknown.empty()) {
-    return wrong_usage(session, *command, fmt::format("unknown command {}", evenkeel::quoted(unknown)), near(unknown, names_of_commands(*command)));
+    return wrong_usage(session, *command, fmt::format("unknown command {}", quote(unknown)), near(unknown, names_of_commands(*command)));
   }
   const auto known = names_of_options(*command);
   for (const std::string& word : args) {
     const auto name = word.substr(0, word.find('='));
     if (!name.starts_with("--") || name.size() == 2 || std::ranges::find(known, name) != known.end()) continue;
-    return wrong_usage(session, *command, fmt::format("unknown option {}", evenkeel::quoted(name)), near(name, known));
+    return wrong_usage(session, *command, fmt::format("unknown option {}", quote(name)), near(name, known));
   }
   wrong_usage(session, *command, error.what(), "");
 }
@@ -157,7 +157,7 @@ CLI::Option* add_output(CLI::App& command, Session& session, Output& output) {
   auto* option = command.add_option_function<std::string>("-o,--output",
       [&output, forms](const std::string& word) {
         const auto found = forms.find(word);
-        if (found == forms.end()) throw CLI::ValidationError("--output", fmt::format("{} is not a form of output; {}", evenkeel::quoted(word), suggestion(word, output_names)));
+        if (found == forms.end()) throw CLI::ValidationError("--output", fmt::format("{} is not a form of output; {}", quote(word), suggestion(word, output_names)));
         output = found->second;
       },
       "Form of the output: table, wide, json, yaml or name");

@@ -37,7 +37,9 @@ void describe(CLI::App& app, const std::string& path, std::string& out) {
     for (const CLI::Option* option : app.get_options()) {
       out += fmt::format(".TP\n.B {}\n{}\n", roff(option_names(*option)), roff(option->get_description()));
     }
-    if (!app.get_footer().empty()) out += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(app.get_footer()));
+    // A command without a footer of its own shows its parent's.
+    const bool own = app.get_parent() == nullptr || app.get_footer() != app.get_parent()->get_footer();
+    if (own && !app.get_footer().empty()) out += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(app.get_footer()));
   }
   for (CLI::App* verb : verbs) describe(*verb, path + " " + verb->get_name(), out);
 }

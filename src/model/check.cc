@@ -69,7 +69,7 @@ class Checker {
   }
   std::string suggest_workload(const WorkloadId& id) const {
     const auto near = nearest(id.str(), workload_names_);
-    return near ? fmt::format("did you mean {}?", quoted(*near)) : std::string("list it under workloads");
+    return near ? fmt::format("did you mean {}?", quote(*near)) : std::string("list it under workloads");
   }
   const Workload* find_workload(const WorkloadId& id) const {
     const auto found = workloads_.find(id.str());
@@ -90,7 +90,7 @@ class Checker {
     std::ranges::stable_sort(order, {}, [&](std::uint32_t i) -> const std::string& { return name_of(items[i]); });
     for (std::size_t i = 1; i < order.size() && !full(); ++i) {
       const std::string& name = name_of(items[order[i]]);
-      if (name_of(items[order[i - 1]]) == name) add(path / order[i] / "name", fmt::format("{} {} is named twice", what, quoted(name)), "rename one");
+      if (name_of(items[order[i - 1]]) == name) add(path / order[i] / "name", fmt::format("{} {} is named twice", what, quote(name)), "rename one");
     }
   }
 
@@ -109,7 +109,7 @@ class Checker {
   void check_spread(const Path& path, const Spread& spread) {
     const auto& levels = cluster_.settings.levels;
     if (std::ranges::find(levels, spread.level) != levels.end()) return;
-    add(path / "level", fmt::format("there is no level {}", quoted(spread.level)), fmt::format("settings.levels names: {}", fmt::join(levels, ", ")));
+    add(path / "level", fmt::format("there is no level {}", quote(spread.level)), fmt::format("settings.levels names: {}", fmt::join(levels, ", ")));
   }
   void check_limits(const Path& path, Ratio soft, Ratio hard) {
     if (soft > hard) add(path, fmt::format("soft_limit {} is above hard_limit {}", format(soft), format(hard)), "raise the hard one or lower the soft one");
@@ -124,7 +124,7 @@ class Checker {
       check_name(path / "levels" / i, why_not_a_name(settings.levels[i]));
     }
     for (const std::size_t i : repeats(std::span(settings.levels))) {
-      add(path / "levels" / i, fmt::format("level {} is named twice", quoted(settings.levels[i])));
+      add(path / "levels" / i, fmt::format("level {} is named twice", quote(settings.levels[i])));
     }
   }
 
@@ -134,7 +134,7 @@ class Checker {
     check_unique(path, cluster_.state_models, name_of, "state model");
     for (std::size_t i = 0; i < cluster_.state_models.size(); ++i) {
       const std::string& name = name_of(cluster_.state_models[i]);
-      if (find_built_in(name)) add(path / i / "name", fmt::format("the state model {} is built in", quoted(name)), "choose another name");
+      if (find_built_in(name)) add(path / i / "name", fmt::format("the state model {} is built in", quote(name)), "choose another name");
     }
   }
 
@@ -188,8 +188,8 @@ class Checker {
       auto names = built_in_names();
       for (const StateModel& model : cluster_.state_models) names.push_back(model.name().str());
       const auto near = nearest(workload.state_model.str(), names);
-      add(path / "state_model", fmt::format("there is no state model {}", quoted(workload.state_model.str())),
-          near ? fmt::format("did you mean {}?", quoted(*near)) : "name a built-in one or list it under state_models");
+      add(path / "state_model", fmt::format("there is no state model {}", quote(workload.state_model.str())),
+          near ? fmt::format("did you mean {}?", quote(*near)) : "name a built-in one or list it under state_models");
     }
   }
 
@@ -197,9 +197,9 @@ class Checker {
     const auto check_list = [&](const char* field, const std::vector<WorkloadId>& others) {
       for (std::size_t i = 0; i < others.size(); ++i) {
         if (others[i] == workload.name) add(path / field / i, "a workload cannot be related to itself");
-        if (find_workload(others[i]) == nullptr) add(path / field / i, fmt::format("there is no workload {}", quoted(others[i].str())), suggest_workload(others[i]));
+        if (find_workload(others[i]) == nullptr) add(path / field / i, fmt::format("there is no workload {}", quote(others[i].str())), suggest_workload(others[i]));
       }
-      for (const std::size_t i : repeats(std::span(others))) add(path / field / i, fmt::format("workload {} is listed twice", quoted(others[i].str())));
+      for (const std::size_t i : repeats(std::span(others))) add(path / field / i, fmt::format("workload {} is listed twice", quote(others[i].str())));
     };
     check_list("apart_from", workload.apart_from);
     check_list("close_to", workload.close_to);
@@ -207,7 +207,7 @@ class Checker {
     std::ranges::sort(apart);
     for (std::size_t i = 0; i < workload.close_to.size(); ++i) {
       if (!std::ranges::binary_search(apart, workload.close_to[i])) continue;
-      add(path / "close_to" / i, fmt::format("workload {} is in apart_from too", quoted(workload.close_to[i].str())), "keep one of the two");
+      add(path / "close_to" / i, fmt::format("workload {} is in apart_from too", quote(workload.close_to[i].str())), "keep one of the two");
     }
   }
 
@@ -236,16 +236,16 @@ class Checker {
       if (!known(path / i, row[i])) return;
     }
     for (const std::size_t i : repeats(row)) {
-      add(path / i, fmt::format("two replicas of one shard on node {}", quoted(node_name(row[i]).str())), "name each node once");
+      add(path / i, fmt::format("two replicas of one shard on node {}", quote(node_name(row[i]).str())), "name each node once");
     }
   }
 
   void check_placement(const WorkloadId& id, const Placement& rows) {
     const Path path{"placement", id.str()};
     const Workload* workload = find_workload(id);
-    if (workload == nullptr) return add(path, fmt::format("there is no workload {}", quoted(id.str())), suggest_workload(id), true);
+    if (workload == nullptr) return add(path, fmt::format("there is no workload {}", quote(id.str())), suggest_workload(id), true);
     if (rows.size() > workload->shards) {
-      add(path / std::size_t{workload->shards}, fmt::format("{} rows for {} shards of {}", rows.size(), workload->shards, quoted(id.str())), "raise shards or remove rows");
+      add(path / std::size_t{workload->shards}, fmt::format("{} rows for {} shards of {}", rows.size(), workload->shards, quote(id.str())), "raise shards or remove rows");
     }
     for (std::size_t shard = 0; shard < rows.size() && !full(); ++shard) {
       if (!sound(rows[shard])) check_row(path / shard, rows[shard]);
@@ -259,7 +259,7 @@ class Checker {
   void check_cores(const WorkloadId& id, const Cores& cores) {
     const Path path{"cores", id.str()};
     const auto placed = cluster_.placement.find(id);
-    if (placed == cluster_.placement.end()) return add(path, fmt::format("{} has cores but no placement", quoted(id.str())), "cores go with the rows of placement", true);
+    if (placed == cluster_.placement.end()) return add(path, fmt::format("{} has cores but no placement", quote(id.str())), "cores go with the rows of placement", true);
     const Placement& rows = placed->second;
     if (cores.size() != rows.size()) return add(path, fmt::format("{} rows of cores for {} of placement", cores.size(), rows.size()));
     for (std::size_t shard = 0; shard < rows.size() && !full(); ++shard) {
@@ -275,14 +275,14 @@ class Checker {
     const Node& node = cluster_.nodes[index.value()];
     const std::uint32_t cores = std::max(1u, node.cores);
     if (core.value() < cores) return;
-    add(path / shard / i, fmt::format("node {} has no core {}", quoted(node.name.str()), core), fmt::format("it has {} core(s), counted from 0", cores));
+    add(path / shard / i, fmt::format("node {} has no core {}", quote(node.name.str()), core), fmt::format("it has {} core(s), counted from 0", cores));
   }
 
   // The row of a shard that is placed, or nothing and a problem.
   std::optional<std::span<const NodeIndex>> placed_row(const Path& path, const WorkloadId& id, ShardIndex shard) {
     const auto rows = cluster_.placement.find(id);
     if (find_workload(id) == nullptr) {
-      add(path / "workload", fmt::format("there is no workload {}", quoted(id.str())), suggest_workload(id));
+      add(path / "workload", fmt::format("there is no workload {}", quote(id.str())), suggest_workload(id));
     } else if (rows == cluster_.placement.end() || shard.value() >= rows->second.size()) {
       add(path / "shard", fmt::format("{}/{} is not placed anywhere", id, shard), "only a placed shard can move");
     } else {
@@ -333,7 +333,7 @@ class Checker {
       const Path path = Path{"recent"} / i;
       const Workload* workload = find_workload(recent.workload);
       if (workload == nullptr) {
-        add(path / "workload", fmt::format("there is no workload {}", quoted(recent.workload.str())), suggest_workload(recent.workload));
+        add(path / "workload", fmt::format("there is no workload {}", quote(recent.workload.str())), suggest_workload(recent.workload));
       } else if (recent.shard.value() >= workload->shards) {
         add(path / "shard", fmt::format("there is no shard {}: {} has {}", recent.shard, workload->name, workload->shards), "shards count from 0");
       }

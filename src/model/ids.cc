@@ -12,13 +12,13 @@ bool letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <
 std::optional<std::string> why_not(std::string_view text, std::string_view also) {
   if (text.empty()) return "a name must not be empty";
   if (text.size() > name_bytes_max) {
-    return fmt::format("the name {} has {} characters; at most {} are allowed", quoted(text, 20), text.size(), name_bytes_max);
+    return fmt::format("the name {} has {} characters; at most {} are allowed", quote(text, 20), text.size(), name_bytes_max);
   }
-  if (!letter_or_digit(text[0])) return fmt::format("the name {} must start with a letter, a digit or _", quoted(text));
+  if (!letter_or_digit(text[0])) return fmt::format("the name {} must start with a letter, a digit or _", quote(text));
   const auto bad = std::ranges::find_if(text, [&](char c) { return !letter_or_digit(c) && also.find(c) == std::string_view::npos; });
   if (bad == text.end()) return std::nullopt;
-  const auto shown = static_cast<unsigned char>(*bad) < 0x80 ? quoted(std::string_view(&*bad, 1)) : std::string("a character beyond ASCII");
-  return fmt::format("the name {} contains {}; allowed are letters, digits and _ {}", quoted(text), shown, fmt::join(also, " "));
+  const auto shown = static_cast<unsigned char>(*bad) < 0x80 ? quote(std::string_view(&*bad, 1)) : std::string("a character beyond ASCII");
+  return fmt::format("the name {} contains {}; allowed are letters, digits and _ {}", quote(text), shown, fmt::join(also, " "));
 }
 
 }  // namespace
@@ -27,11 +27,11 @@ std::string format(const ShardId& id) { return fmt::format("{}/{}", id.workload,
 
 Result<ShardId> parse_shard_id(std::string_view text) {
   const auto slash = text.find('/');
-  if (slash == std::string_view::npos) return fail(Code::invalid, "{} names no shard: write WORKLOAD/NUMBER, for example t1/9", quoted(text));
+  if (slash == std::string_view::npos) return fail(Code::invalid, "{} names no shard: write WORKLOAD/NUMBER, for example t1/9", quote(text));
   if (const auto why = why_not_a_name(text.substr(0, slash))) return fail(Code::invalid, "{}", *why);
   const auto number = parse_unsigned(text.substr(slash + 1));
-  if (!number) return fail(number.error().in(quoted(text)));
-  if (*number > std::numeric_limits<std::uint32_t>::max()) return fail(Code::invalid, "{}: the shard's number is too large", quoted(text));
+  if (!number) return fail(number.error().in(quote(text)));
+  if (*number > std::numeric_limits<std::uint32_t>::max()) return fail(Code::invalid, "{}: the shard's number is too large", quote(text));
   return ShardId{WorkloadId(std::string(text.substr(0, slash))), ShardIndex(static_cast<std::uint32_t>(*number))};
 }
 
@@ -40,11 +40,11 @@ std::optional<std::string> why_not_a_label_key(std::string_view text) { return w
 
 std::optional<std::string> why_not_a_label_value(std::string_view text) {
   if (text.size() > name_bytes_max) {
-    return fmt::format("the value {} has {} bytes; at most {} are allowed", quoted(text, 20), text.size(), name_bytes_max);
+    return fmt::format("the value {} has {} bytes; at most {} are allowed", quote(text, 20), text.size(), name_bytes_max);
   }
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  if (std::ranges::any_of(text, control)) return fmt::format("the value {} contains a control character", quoted(text));
-  if (find_invalid_utf8(text)) return fmt::format("the value {} is not valid UTF-8", quoted(text));
+  if (std::ranges::any_of(text, control)) return fmt::format("the value {} contains a control character", quote(text));
+  if (find_invalid_utf8(text)) return fmt::format("the value {} is not valid UTF-8", quote(text));
   return std::nullopt;
 }
 
@@ -52,9 +52,9 @@ std::optional<std::string> why_not_a_zone(std::string_view text) {
   constexpr int depth_max = 8;
   int depth = 0;
   for (auto rest = text; !text.empty();) {
-    if (++depth > depth_max) return fmt::format("the zone {} has more than {} parts", quoted(text), depth_max);
+    if (++depth > depth_max) return fmt::format("the zone {} has more than {} parts", quote(text), depth_max);
     const auto slash = rest.find('/');
-    if (const auto why = why_not_a_name(rest.substr(0, slash))) return fmt::format("the zone {} is no path of names: {}", quoted(text), *why);
+    if (const auto why = why_not_a_name(rest.substr(0, slash))) return fmt::format("the zone {} is no path of names: {}", quote(text), *why);
     if (slash == std::string_view::npos) break;
     rest.remove_prefix(slash + 1);
   }

@@ -57,17 +57,17 @@ void check_states(const StateModelSpec& spec, std::vector<std::string>& wrong) {
     const auto& [name, count, data] = spec.states[i];
     if (const auto why = why_not_a_name(name.str())) wrong.push_back(*why);
     if (name.str() == state_error || name.str() == state_dropped) {
-      wrong.push_back(fmt::format("the state {} is in every model and must not be listed", quoted(name.str())));
+      wrong.push_back(fmt::format("the state {} is in every model and must not be listed", quote(name.str())));
     }
     if (std::ranges::find(spec.states.begin(), spec.states.begin() + static_cast<std::ptrdiff_t>(i), name, &State::name) !=
         spec.states.begin() + static_cast<std::ptrdiff_t>(i)) {
-      wrong.push_back(fmt::format("the state {} is listed twice", quoted(name.str())));
+      wrong.push_back(fmt::format("the state {} is listed twice", quote(name.str())));
     }
     if (count.kind == StateCount::Kind::number && count.number == 0) {
-      wrong.push_back(fmt::format("the state {} has the count 0; leave the count out for a state on the way", quoted(name.str())));
+      wrong.push_back(fmt::format("the state {} has the count 0; leave the count out for a state on the way", quote(name.str())));
     }
     if (count.kind != StateCount::Kind::none && rest_taken) {
-      wrong.push_back(fmt::format("the state {} can never be used: a better one takes all replicas", quoted(name.str())));
+      wrong.push_back(fmt::format("the state {} can never be used: a better one takes all replicas", quote(name.str())));
     }
     counted |= count.kind != StateCount::Kind::none;
     rest_taken |= count.kind == StateCount::Kind::replicas || count.kind == StateCount::Kind::nodes;
@@ -81,8 +81,8 @@ void check_transitions(const StateModelSpec& spec, std::vector<std::string>& wro
   const auto known = [&](const StateId& state, std::string_view where) {
     if (std::ranges::find(names, state.str()) != names.end()) return true;
     const auto near = nearest(state.str(), names);
-    wrong.push_back(fmt::format("{} names the unknown state {}{}", where, quoted(state.str()),
-                                near ? fmt::format("; did you mean {}?", quoted(*near)) : std::string()));
+    wrong.push_back(fmt::format("{} names the unknown state {}{}", where, quote(state.str()),
+                                near ? fmt::format("; did you mean {}?", quote(*near)) : std::string()));
     return false;
   };
   bool sound = known(spec.initial, "the initial state");
@@ -98,7 +98,7 @@ void check_transitions(const StateModelSpec& spec, std::vector<std::string>& wro
   const std::size_t initial = slot_of(spec, spec.initial);
   const auto back = distances_to(edges, initial);
   for (std::size_t i = 0; i < spec.states.size(); ++i) {
-    const auto state = quoted(spec.states[i].name.str());
+    const auto state = quote(spec.states[i].name.str());
     if (distances_to(edges, i)[initial] == edges.size()) wrong.push_back(fmt::format("the state {} cannot be reached from the initial state", state));
     if (back[i] == edges.size()) wrong.push_back(fmt::format("the initial state cannot be reached from the state {}", state));
   }
@@ -220,11 +220,11 @@ const std::vector<StateModel>& built_in_models() {
     const StateCount one{StateCount::Kind::number, 1}, rest{StateCount::Kind::replicas}, all{StateCount::Kind::nodes};
     const State leader{StateId("leader"), one}, follower{StateId("follower"), rest}, standby{StateId("standby"), rest, false};
     const State online{StateId("online"), rest}, online_everywhere{StateId("online"), all};
-    const State bootstrap{StateId("bootstrap"), {}}, offline{StateId("offline"), {}};
+    const State bootstrap{StateId("bootstrap"), {}}, offline{StateId("offline"), {}}, empty_offline{StateId("offline"), {}, false};
     return std::vector{
         built_in("leader-follower", {leader, follower, offline},
                  {{"offline", "follower"}, {"follower", "leader"}, {"leader", "follower"}, {"follower", "offline"}}),
-        built_in("leader-standby", {leader, standby, offline},
+        built_in("leader-standby", {leader, standby, empty_offline},
                  {{"offline", "standby"}, {"standby", "leader"}, {"leader", "standby"}, {"standby", "offline"}}),
         built_in("online-offline", {online, offline}, {{"offline", "online"}, {"online", "offline"}}),
         built_in("bootstrap", {online, bootstrap, offline},

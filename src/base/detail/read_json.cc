@@ -55,16 +55,17 @@ class Handler {
   bool end_array() { return end(); }
 
   bool parse_error(std::size_t, const std::string& token, const nlohmann::json::exception& problem) {
-    walk_to(std::max(at_, *seen_ - (*seen_ > at_ ? 1 : 0)));
     const std::string_view what = problem.what();
     if (what.find("number overflow") != std::string_view::npos) {
-      return builder_.refuse(place_, fmt::format("the number {} is too large", token.substr(0, 40)));
+      return builder_.refuse(token_start(), fmt::format("the number {} is too large", token.substr(0, 40)));
     }
-    // "[json.exception…] parse error at line 1, column 2: syntax error while …; last read: '…'; expected …"
-    auto told = what.substr(std::min(what.find(": ") + 2, what.size()));
+    walk_to(std::max(at_, *seen_ - 1));  // the byte that was read last is the one that did not fit
+    // "[json.exception…] parse error at line 1, column 2: syntax error while …; last read: '…'; expected …", parts of it optional.
+    const auto told = what.substr(std::min(what.find(": ") + 2, what.size()));
     const auto read = told.find("; last read");
+    const auto expected = read == std::string_view::npos ? read : told.rfind("; expected");
     std::string message = fmt::format("not valid JSON: {}", told.substr(0, read));
-    if (const auto expected = told.rfind("; expected"); expected != std::string_view::npos) message += told.substr(expected);
+    if (expected != std::string_view::npos) message += told.substr(expected);
     return builder_.refuse(place_, std::move(message));
   }
 

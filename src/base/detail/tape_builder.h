@@ -20,7 +20,7 @@ class TapeBuilder {
   // Adds the problem and returns false.
   bool refuse(Place place, std::string message, std::string hint = "");
 
-  bool complete() const { return open_.empty() && !document_.tape_.empty(); }
+  bool complete() const { return open_.empty() && document_.tape_.size() > 0; }
 
  private:
   struct Open {

@@ -66,11 +66,15 @@ std::optional<Spread> ClusterReader::read_spread(Value value) {
 }
 
 void ClusterReader::read_models(Value value) {
-  if (!expect_list(value, problems_, "state models")) return;
-  for (const Value item : value.items()) read_model(item);
+  const auto before = problems_.found();
+  std::uint32_t at = 0;
+  if (expect_list(value, problems_, "state models")) {
+    for (const Value item : value.items()) read_model(item, at++);
+  }
+  mark_if_spoilt(before, "state_models", "");
 }
 
-void ClusterReader::read_model(Value value) {
+void ClusterReader::read_model(Value value, std::uint32_t at) {
   const auto before = problems_.found();
   const auto state_id = [&](Value v) { return read_id<StateId>(v); };
   const auto read_count_of = [&](Value v) -> std::optional<StateCount> {
@@ -109,8 +113,12 @@ void ClusterReader::read_model(Value value) {
   fields.finish();
   if (problems_.found() != before) return;
   auto model = StateModel::make(std::move(spec));
-  if (model) return cluster_.state_models.push_back(*std::move(model));
-  for (const std::string& wrong : model.error()) problems_.add(value.place(), "this state model is not sound: " + wrong);
+  if (!model) {
+    for (const std::string& wrong : model.error()) problems_.add(value.place(), "this state model is not sound: " + wrong);
+    return;
+  }
+  cluster_.state_models.push_back(*std::move(model));
+  model_entries_.push_back(at);
 }
 
 std::optional<Amounts> ClusterReader::read_amounts(Value value) {
@@ -149,11 +157,12 @@ bool ClusterReader::spoilt(const Problem& problem) const {
   const auto workload_marked = [&](const std::string& name) { return marked("workloads", name) || marked("placement", name); };
   const auto index = parse_unsigned(path[1]).value_or(0);
   if (path[0] == "nodes") return marked("nodes", std::to_string(node_entries_[index]));
+  if (path[0] == "workloads" && path.back() == "state_model" && marked("state_models", "")) return true;  // it may name an unsound one
   if (path[0] == "workloads") return workload_marked(cluster_.workloads[index].name.str());
   if (path[0] == "placement" || path[0] == "cores") return workload_marked(path[1]) || marked("cores", path[1]);
   if (path[0] == "moving") return marked("moving", path[1]) || workload_marked(cluster_.moving[index].workload.str());
   if (path[0] == "recent") return marked("recent", path[1]) || workload_marked(cluster_.recent[index].workload.str());
-  return marked(path[0], "");
+  return path[0] != "state_models" && marked(path[0], "");
 }
 
 Place ClusterReader::place_of(const Problem& problem) const {
@@ -161,7 +170,8 @@ Place ClusterReader::place_of(const Problem& problem) const {
   Place place = at.place();
   for (std::size_t depth = 0; depth < problem.path.size(); ++depth) {
     std::string part = problem.path[depth];
-    if (depth == 1 && problem.path[0] == "nodes") part = std::to_string(node_entries_[static_cast<std::size_t>(*parse_unsigned(part))]);
+    if (depth == 1 && problem.path[0] == "nodes") part = std::to_string(node_entries_[*parse_unsigned(part)]);
+    if (depth == 1 && problem.path[0] == "state_models") part = std::to_string(model_entries_[*parse_unsigned(part)]);
     const bool last = depth + 1 == problem.path.size();
     bool found = false;
     std::size_t index = 0;

@@ -25,7 +25,7 @@ class ClusterReader {
   // cluster_reader.cc
   void read_settings(Value value);
   void read_models(Value value);
-  void read_model(Value value);
+  void read_model(Value value, std::uint32_t at);
   std::optional<Spread> read_spread(Value value);
   std::optional<Amounts> read_amounts(Value value);
   std::optional<Labels> read_labels(Value value);
@@ -72,6 +72,7 @@ class ClusterReader {
   Diagnostics problems_;
   Cluster cluster_;
   std::vector<std::uint32_t> node_entries_;                             // by node: which entry of `nodes` wrote it
+  std::vector<std::uint32_t> model_entries_;                            // the same of `state_models`, of which unsound ones are left out
   std::unordered_map<std::string_view, std::uint32_t> nodes_by_name_;   // views into cluster_.nodes, which grows no more by then
   bool nodes_sound_ = true;                                             // else a name may be unknown only because its entry was wrong
   std::unordered_set<std::string> spoilt_;  // "nodes/2", "workloads/t1", "placement/t1": read with problems, so what follows from them is not judged

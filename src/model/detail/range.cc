@@ -16,7 +16,7 @@ bool digits(std::string_view text) {
 
 Result<Range> Range::parse(std::string_view text, std::uint64_t most) {
   const auto wrong = [&](std::string_view what) {
-    return fail(Code::invalid, "{} is not a range: {}; write for example w[1-100]", quoted(text), what);
+    return fail(Code::invalid, "{} is not a range: {}; write for example w[1-100]", quote(text), what);
   };
   Range range;
   auto rest = text;
@@ -34,7 +34,7 @@ Result<Range> Range::parse(std::string_view text, std::uint64_t most) {
     const auto first = *parse_unsigned(low), last = *parse_unsigned(high);
     if (first > last) return wrong("the first number is larger than the second");
     const auto count = last - first + 1;
-    if (count > most / range.size_) return fail(Code::too_large, "{} stands for more than {} names", quoted(text), most);
+    if (count > most / range.size_) return fail(Code::too_large, "{} stands for more than {} names", quote(text), most);
     range.size_ *= count;
     range.texts_.back() = rest.substr(0, open);
     range.texts_.emplace_back();

@@ -20,9 +20,9 @@ std::optional<NodeIndex> ClusterReader::find_node(Value value) {
   if (problems_.found() < Diagnostics::most) {  // a suggestion looks at every node: not for what is not shown
     std::vector<std::string_view> names;
     for (const Node& node : cluster_.nodes) names.push_back(node.name.str());
-    if (const auto near = nearest(value.text(), names)) hint = fmt::format("did you mean {}?", quoted(*near));
+    if (const auto near = nearest(value.text(), names)) hint = fmt::format("did you mean {}?", quote(*near));
   }
-  problems_.add(value.place(), fmt::format("there is no node {}", quoted(value.text())), hint.empty() ? "list it under nodes" : std::move(hint));
+  problems_.add(value.place(), fmt::format("there is no node {}", quote(value.text())), hint.empty() ? "list it under nodes" : std::move(hint));
   return std::nullopt;
 }
 

@@ -90,7 +90,7 @@ void ClusterReader::read_loads(FieldReader& fields, Workload& workload) {
 std::optional<ShardIndex> ClusterReader::read_shard_key(Value key) {
   const auto number = parse_unsigned(key.text());
   if (number && *number <= shards_max) return ShardIndex(static_cast<std::uint32_t>(*number));
-  problems_.add(key.place(), fmt::format("{} is not a shard's number", quoted(key.text())), "shards are numbered from 0");
+  problems_.add(key.place(), fmt::format("{} is not a shard's number", quote(key.text())), "shards are numbered from 0");
   return std::nullopt;
 }
 

@@ -1,0 +1,52 @@
+# What shells ask: words before the cursor, then the one at it, which may be empty.
+run __complete v
+----
+validate	Check a cluster file, and print what it says
+version	Print the version
+:words
+
+run __complete comp
+----
+completion	Print a script that completes commands in your shell
+:words
+
+run __complete completion z
+----
+zsh	Print the script for zsh
+:words
+
+run __complete validate -
+----
+--help	Print this help message and exit
+-h	Print this help message and exit
+--file	The file to read; - is standard input
+-f	The file to read; - is standard input
+--output	Form of the output: table, wide, json, yaml or name
+-o	Form of the output: table, wide, json, yaml or name
+:words
+
+run __complete validate -o j
+----
+json	
+:words
+
+run __complete validate --output ya
+----
+yaml	
+:words
+
+run __complete validate -f x
+----
+:files
+
+run __complete nonsense x
+----
+:words
+
+run __complete
+----
+validate	Check a cluster file, and print what it says
+version	Print the version
+completion	Print a script that completes commands in your shell
+man	Print the manual page, for man -l -
+:words

@@ -1,0 +1,143 @@
+run
+----
+! Evenkeel keeps a cluster's work on an even keel.
+! Usage: evenkeel [OPTIONS] [SUBCOMMAND]
+! 
+! Options:
+!   -h,--help                   Print this help message and exit
+! 
+! Subcommands:
+!   validate                    Check a cluster file, and print what it says
+!   version                     Print the version
+!   completion                  Print a script that completes commands in your shell
+!   man                         Print the manual page, for man -l -
+! 
+! Exit status: 0 done, 1 failed or refused, 2 wrong usage or input, 3 not found,
+!              4 conflict, 5 unreachable or timed out, 6 denied.
+! `evenkeel COMMAND --help` says more about a command.
+exit 2
+
+run --help
+----
+----
+Evenkeel keeps a cluster's work on an even keel.
+Usage: evenkeel [OPTIONS] [SUBCOMMAND]
+
+Options:
+  -h,--help                   Print this help message and exit
+
+Subcommands:
+  validate                    Check a cluster file, and print what it says
+  version                     Print the version
+  completion                  Print a script that completes commands in your shell
+  man                         Print the manual page, for man -l -
+
+Exit status: 0 done, 1 failed or refused, 2 wrong usage or input, 3 not found,
+             4 conflict, 5 unreachable or timed out, 6 denied.
+`evenkeel COMMAND --help` says more about a command.
+----
+----
+
+run validate --help
+----
+----
+Check a cluster file, and print what it says
+Usage: evenkeel validate [OPTIONS]
+
+Options:
+  -h,--help                   Print this help message and exit
+  -f,--file FILE REQUIRED     The file to read; - is standard input
+  -o,--output FORM            Form of the output: table, wide, json, yaml or name
+
+Every error is printed with its line and column, all of them at once.
+-o yaml and -o json print the whole file in its one canonical form, so they also convert.
+
+Examples:
+  evenkeel validate -f pages.yaml
+  evenkeel validate -f pages.yaml -o json > pages.json
+----
+----
+
+run validat -f x
+----
+! evenkeel: unknown command "validat"
+!   did you mean "validate"?
+!   see: evenkeel --help
+exit 2
+
+run validate
+----
+! evenkeel: --file is required
+!   see: evenkeel validate --help
+exit 2
+
+run validate -f
+----
+! evenkeel: --file: 1 required FILE missing
+!   see: evenkeel validate --help
+exit 2
+
+run validate -f x --outpt json
+----
+! evenkeel: unknown option "--outpt"
+!   did you mean "--output"?
+!   see: evenkeel validate --help
+exit 2
+
+run validate -f x -o jsn
+----
+! evenkeel: --output: "jsn" is not a form of output; did you mean "json"?
+!   see: evenkeel validate --help
+exit 2
+
+run validate -f x -o tableau-vivant
+----
+! evenkeel: --output: "tableau-vivant" is not a form of output; known: table, wide, json, yaml, name
+!   see: evenkeel validate --help
+exit 2
+
+run validate extra -f x
+----
+! evenkeel: The following argument was not expected: extra
+!   see: evenkeel validate --help
+exit 2
+
+run completion
+----
+! Print a script that completes commands in your shell
+! Usage: evenkeel completion [OPTIONS] SUBCOMMAND
+! 
+! Options:
+!   -h,--help                   Print this help message and exit
+! 
+! Subcommands:
+!   bash                        Print the script for bash
+!   zsh                         Print the script for zsh
+!   fish                        Print the script for fish
+! 
+! Examples:
+!   source <(evenkeel completion bash)
+!   source <(evenkeel completion zsh)
+!   evenkeel completion fish | source
+exit 2
+
+run completion tcsh
+----
+! evenkeel: unknown command "tcsh"
+!   known: bash, zsh, fish
+!   see: evenkeel completion --help
+exit 2
+
+run -x
+----
+! evenkeel: The following argument was not expected: -x
+!   see: evenkeel --help
+exit 2
+
+run --version
+----
+evenkeel 0.1.0
+
+run version
+----
+evenkeel 0.1.0

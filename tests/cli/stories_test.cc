@@ -1,0 +1,72 @@
+// The stories of the command line, run in this process. Commands:
+//   file NAME       keeps the input as a file that later commands may read ("-" is standard input)
+//   run WORD…       runs `evenkeel WORD…`; shows standard output, then standard error behind "! ", then the exit status if it is not 0
+//   colour WORD…    the same on a terminal with colours; escapes are shown as ^[
+//   full WORD…      the same with a standard output that cannot be written
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <sstream>
+
+#include "evenkeel/cli/cli.h"
+#include "tests/story/story.h"
+
+namespace evenkeel::cli {
+namespace {
+
+class Shell {
+ public:
+  std::string handle(const story::Block& block) {
+    if (block.command == "file") {
+      files_[block.args.at(0)] = block.input;
+      return "kept";
+    }
+    std::string out, err;
+    Io io{
+        .out = [&](std::string_view text) -> Result<void> {
+          if (block.command == "full") return fail(Code::refused, "No space left on device");
+          out += text;
+          return {};
+        },
+        .err = [&](std::string_view text) { err += text; },
+        .read_file = [&](const std::string& path) -> Result<std::string> {
+          const auto found = files_.find(path);
+          if (found == files_.end()) return fail(Code::not_found, "cannot read {}: No such file or directory", path);
+          return found->second;
+        },
+        .colour = block.command == "colour",
+    };
+    const int status = run(block.args, io);
+    EXPECT_TRUE(status == 0 || out.empty()) << "a failed command wrote data: " << out;
+    std::istringstream words(err);
+    for (std::string line; std::getline(words, line);) out += "! " + line + "\n";
+    for (auto at = out.find('\033'); at != std::string::npos; at = out.find('\033')) out.replace(at, 1, "^[");
+    return status == 0 ? out : out + fmt::format("exit {}\n", status);
+  }
+
+ private:
+  std::map<std::string, std::string> files_;
+};
+
+TEST(Cli, Stories) {
+  story::run_folder("cli/stories", [] {
+    auto shell = std::make_shared<Shell>();
+    return [shell](const story::Block& block) { return shell->handle(block); };
+  });
+}
+
+TEST(Cli, ExitStatusFollowsTheCode) {
+  EXPECT_EQ(exit_of(Code::refused), Exit::failed);
+  EXPECT_EQ(exit_of(Code::cancelled), Exit::failed);
+  EXPECT_EQ(exit_of(Code::invalid), Exit::usage);
+  EXPECT_EQ(exit_of(Code::too_large), Exit::usage);
+  EXPECT_EQ(exit_of(Code::not_found), Exit::not_found);
+  EXPECT_EQ(exit_of(Code::conflict), Exit::conflict);
+  EXPECT_EQ(exit_of(Code::unavailable), Exit::unreachable);
+  EXPECT_EQ(exit_of(Code::unknown_outcome), Exit::unreachable);
+  EXPECT_EQ(exit_of(Code::denied), Exit::denied);
+}
+
+}  // namespace
+}  // namespace evenkeel::cli

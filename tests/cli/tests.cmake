@@ -1,0 +1,4 @@
+# What only the built program shows: completion in real shells, and hostile files under a limit of memory. Neither fits a sanitizer's
+# build, which takes address space by the terabyte.
+add_test(NAME cli.shells COMMAND ${CMAKE_CURRENT_LIST_DIR}/shells.sh $<TARGET_FILE_DIR:evenkeel>)
+add_test(NAME cli.limits COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/limits.py $<TARGET_FILE:evenkeel>)

@@ -1,0 +1,21 @@
+// Any bytes as a cluster file: refused with a place, or a whole cluster that survives being written and read.
+
+#include <cstdint>
+
+#include "evenkeel/model/cluster_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace evenkeel;
+  const auto cluster = parse_cluster({reinterpret_cast<const char*>(data), size}, "fuzz");
+  if (!cluster) {
+    ensure(!cluster.error().format().empty(), "a refusal says why");
+    return 0;
+  }
+  if (cluster->nodes.size() > 1000) return 0;  // a wide range says nothing new and takes long
+  ensure(check(*cluster).empty(), "a cluster that was read is whole");
+  for (const Syntax syntax : {Syntax::yaml, Syntax::json}) {
+    const auto again = parse_cluster(format_cluster(*cluster, syntax), "again", syntax);
+    ensure(again.has_value() && *again == *cluster, "a cluster survives being written and read");
+  }
+  return 0;
+}
