@@ -88,8 +88,8 @@ void RealLoop::State::sleep(std::unique_lock<std::mutex>& lock) {
     eventfd_t writes = 0;
     ensure(eventfd_read(wake_fd.get(), &writes) == 0, "an event that poll announced can be read");
   }
-  // An expired timer stays readable until it is set again: forget what it was set to, so that it will be.
-  if (count > 0 && ready[1].revents != 0) armed = Instant::min();
+  // An expired timer stays readable until it is set again. It will be before the next sleep, without being read: all that was due
+  // at `deadline` is due now and runs first, so the next deadline is another.
   lock.lock();
   sleeping = false;
 }

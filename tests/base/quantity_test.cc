@@ -108,6 +108,10 @@ TEST(Quantity, ATieIsSeenAtTheLastPossibleDecimal) {
   EXPECT_EQ(parsed(tie + "Ei").nano(), 2);
   EXPECT_EQ(parsed(tie + "0000000000000000000000000000000000000000000000000000001Ei").nano(), 3);
   EXPECT_EQ(parsed(tie + std::string(100'000, '0') + "1Ei").nano(), 3);
+  // With digits before the point too, 71 of them count.
+  const Int128 seven = Int128{std::int64_t{7} << 60} * Quantity::billion;
+  EXPECT_EQ(parsed("7" + tie.substr(1) + "Ei").nano() - seven, 2);
+  EXPECT_EQ(parsed("7" + tie.substr(1) + "1Ei").nano() - seven, 3);
   std::string below = tie;
   --below.back();
   EXPECT_EQ(parsed(below + std::string(100'000, '9') + "Ei").nano(), 2);

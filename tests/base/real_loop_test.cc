@@ -65,8 +65,8 @@ TEST(RealLoop, RunsInOrderOfDueTimeThenOfPosting) {
   loop.post_at(now + 1ms, [&] { note(timed, 'a'); });
   loop.post_at(now + 1ms, [&] { note(timed, 'b'); });
   loop.post_at(now + 4ms, [&] { note(timed, 'd'); });
-  loop.post_at(now - 1h, [&] { note(at_once, 'a'); });  // in the past: due now, and so before the next
-  loop.post([&] { note(at_once, 'b'); });
+  loop.post([&] { note(at_once, 'a'); });
+  loop.post_at(now - 1h, [&] { note(at_once, 'b'); });  // in the past: due now, and so after what already is
   loop.run();
   // How the two mix depends on how long posting took.
   EXPECT_EQ(timed, "abcd");
