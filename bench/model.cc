@@ -2,6 +2,8 @@
 // One JSON line a case: seconds, MB/s of text, and how many times faster than the baseline; last, the peak memory of the process
 // before the baseline's tree was built.
 
+#include "evenkeel/model/model.h"
+
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -10,7 +12,6 @@
 #include <string>
 
 #include "evenkeel/base/rng.h"
-#include "evenkeel/model/model.h"
 
 namespace {
 
@@ -20,7 +21,8 @@ Cluster million_shards() {
   Rng rng(1);
   Cluster cluster;
   cluster.name = ClusterId("million");
-  for (int i = 0; i < 10'000; ++i) cluster.nodes.push_back({.name = NodeId(fmt::format("n{}", i)), .zone = fmt::format("z{}/r{}", i % 10, i / 10 % 40)});
+  for (int i = 0; i < 10'000; ++i)
+    cluster.nodes.push_back({.name = NodeId(fmt::format("n{}", i)), .zone = fmt::format("z{}/r{}", i % 10, i / 10 % 40)});
   Workload workload{.name = WorkloadId("t"), .shards = 1'000'000, .replicas = 3};
   workload.shard_loads.resources = {ResourceId("cpu"), ResourceId("disk")};
   Placement& rows = cluster.placement[workload.name];
@@ -49,12 +51,14 @@ double seconds(const Work& work) {
 }
 
 void print(std::string_view name, double taken, std::size_t bytes, double baseline) {
-  fmt::print("{{\"case\":\"{}\",\"seconds\":{:.3f},\"mb_per_s\":{:.1f},\"times_faster\":{:.2f}}}\n", name, taken, static_cast<double>(bytes) / 1e6 / taken,
-             baseline / taken);
+  fmt::print("{{\"case\":\"{}\",\"seconds\":{:.3f},\"mb_per_s\":{:.1f},\"times_faster\":{:.2f}}}\n", name, taken,
+             static_cast<double>(bytes) / 1e6 / taken, baseline / taken);
   std::fflush(stdout);
 }
 
-void parse_all(const std::string& text, const char* file) { ensure(parse_cluster(text, file).has_value(), "the instance is valid"); }
+void parse_all(const std::string& text, const char* file) {
+  ensure(parse_cluster(text, file).has_value(), "the instance is valid");
+}
 
 }  // namespace
 
@@ -85,5 +89,6 @@ int main() {
   print("check", checking, json.size(), tree_parse);
   print("baseline_tree_parse_json", tree_parse, json.size(), tree_parse);
   print("baseline_tree_write_json", tree_write, json.size(), tree_write);
-  fmt::print("{{\"case\":\"peak_memory\",\"mib\":{},\"text_mib\":{}}}\n", usage.ru_maxrss / 1024, (yaml.size() + json.size()) >> 20);
+  fmt::print("{{\"case\":\"peak_memory\",\"mib\":{},\"text_mib\":{}}}\n", usage.ru_maxrss / 1024,
+             (yaml.size() + json.size()) >> 20);
 }

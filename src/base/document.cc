@@ -27,11 +27,16 @@ std::size_t Value::size() const {
 
 std::string Value::describe() const {
   switch (kind()) {
-    case Kind::null: return "nothing";
-    case Kind::text: return fmt::format("the text {}", quote(text()));
-    case Kind::list: return "a list";
-    case Kind::map: return "a map";
-    case Kind::plain: break;
+    case Kind::null:
+      return "nothing";
+    case Kind::text:
+      return fmt::format("the text {}", quote(text()));
+    case Kind::list:
+      return "a list";
+    case Kind::map:
+      return "a map";
+    case Kind::plain:
+      break;
   }
   return quote(text());
 }
@@ -42,9 +47,7 @@ Value::Items Value::items() const {
   return kind() == Kind::list ? Items({document_, at_ + 1}, after()) : Items(after(), after());
 }
 
-Value::Pairs Value::pairs() const {
-  return kind() == Kind::map ? Pairs({document_, at_ + 1}, after()) : Pairs(after(), after());
-}
+Value::Pairs Value::pairs() const { return kind() == Kind::map ? Pairs({document_, at_ + 1}, after()) : Pairs(after(), after()); }
 
 bool TapeBuilder::refuse(Place place, std::string message, std::string hint) {
   document_.problems_.add(place, std::move(message), std::move(hint));
@@ -79,13 +82,15 @@ bool TapeBuilder::scalar(Value::Kind kind, std::string_view text, Place place) {
     return refuse(place, fmt::format("a value of {} bytes, which starts with {}", text.size(), quote(text, 20)),
                   fmt::format("a single value has at most {} bytes", Document::scalar_max));
   }
-  if (kind == Value::Kind::null && is_key()) return refuse(place, "a key with no name", "write the field's name before the colon");
+  if (kind == Value::Kind::null && is_key())
+    return refuse(place, "a key with no name", "write the field's name before the colon");
   return add(kind, text, place);
 }
 
 bool TapeBuilder::begin(Value::Kind kind, Place place) {
   if (open_.size() >= Document::depth_max) {
-    return refuse(place, fmt::format("nested deeper than {} levels", Document::depth_max), "check the brackets and the indentation");
+    return refuse(place, fmt::format("nested deeper than {} levels", Document::depth_max),
+                  "check the brackets and the indentation");
   }
   if (is_key()) return refuse(place, "a key must be a single word, not a list or a map", "put quotes around it");
   if (!add(kind, {}, place)) return false;
@@ -117,7 +122,7 @@ bool TapeBuilder::check_keys(std::uint32_t map) {
     const auto& first = document_.tape_[keys[i - 1]];
     const auto& again = document_.tape_[keys[i]];
     document_.problems_.add({again.line, again.column}, fmt::format("{} is given twice in one map", quote(text(keys[i]))),
-                  fmt::format("the first is at line {}, column {}: keep one", first.line, std::uint32_t{first.column}));
+                            fmt::format("the first is at line {}, column {}: keep one", first.line, std::uint32_t{first.column}));
   }
   return true;
 }

@@ -67,9 +67,9 @@ class Value {
 
 class Document {
  public:
-  static constexpr std::size_t size_max = 256u << 20;    // of the text
-  static constexpr std::size_t values_max = 32u << 20;   // of 20 bytes each: 640 MiB
-  static constexpr std::size_t scalar_max = 64u << 10;   // bytes of one scalar
+  static constexpr std::size_t size_max = 256u << 20;   // of the text
+  static constexpr std::size_t values_max = 32u << 20;  // of 20 bytes each: 640 MiB
+  static constexpr std::size_t scalar_max = 64u << 10;  // bytes of one scalar
   static constexpr std::size_t depth_max = 32;
 
   // Without a syntax given: JSON if the file's name ends in .json, or has neither ending and the text starts with `{"`, `{}` or `[`;
@@ -85,9 +85,9 @@ class Document {
   friend class Value;
   friend class TapeBuilder;
   struct Record {
-    std::uint32_t text;         // where its text starts in texts_, for scalars
-    std::uint32_t size;         // bytes of a scalar, items of a list, pairs of a map
-    std::uint32_t end;          // one past the last record of its subtree
+    std::uint32_t text;  // where its text starts in texts_, for scalars
+    std::uint32_t size;  // bytes of a scalar, items of a list, pairs of a map
+    std::uint32_t end;   // one past the last record of its subtree
     std::uint32_t line;
     std::uint32_t column : 29;  // a text of at most 2^28 bytes has no larger one
     std::uint32_t kind : 3;

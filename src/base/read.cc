@@ -88,7 +88,8 @@ std::optional<Ratio> read_ratio(Value value, Diagnostics& problems) {
   return read_parsed<Ratio>(value, problems, "a share such as 80% or 0.8", Ratio::parse);
 }
 
-std::optional<std::size_t> read_word(Value value, Diagnostics& problems, std::string_view what, std::span<const std::string_view> words) {
+std::optional<std::size_t> read_word(Value value, Diagnostics& problems, std::string_view what,
+                                     std::span<const std::string_view> words) {
   const auto found = std::ranges::find(words, value.text());
   if (value.is_scalar() && found != words.end()) return static_cast<std::size_t>(found - words.begin());
   problems.add(value.place(), fmt::format("expected {}, found {}", what, value.describe()), suggestion(value.text(), words));

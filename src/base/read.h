@@ -40,7 +40,8 @@ std::optional<Duration> read_duration(Value value, Diagnostics& problems);  // n
 std::optional<Ratio> read_ratio(Value value, Diagnostics& problems);
 
 // One of `words`, by its place in the list; near misses are suggested.
-std::optional<std::size_t> read_word(Value value, Diagnostics& problems, std::string_view what, std::span<const std::string_view> words);
+std::optional<std::size_t> read_word(Value value, Diagnostics& problems, std::string_view what,
+                                     std::span<const std::string_view> words);
 
 // True if the value has the kind; else adds "expected a list, found …".
 bool expect_list(Value value, Diagnostics& problems, std::string_view what);

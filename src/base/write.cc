@@ -18,7 +18,9 @@ bool could_be_other_than_text(std::string_view text) {
 
 // Deliberately narrow: letters, digits and a few marks that mean nothing to YAML inside a word.
 bool plain_in_yaml(std::string_view text) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
   const auto inside = [&](char c) { return letter(c) || c == '.' || c == '-' || c == '/'; };
   return !text.empty() && letter(text[0]) && std::ranges::all_of(text, inside);
 }
@@ -28,8 +30,11 @@ bool number_in_json(std::string_view text) {
   const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
   const auto point = digits.find('.');
   const auto whole = digits.substr(0, point);
-  const auto all_digits = [](std::string_view s) { return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos; };
-  return all_digits(whole) && (whole == "0" || whole[0] != '0') && (point == std::string_view::npos || all_digits(digits.substr(point + 1)));
+  const auto all_digits = [](std::string_view s) {
+    return !s.empty() && s.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return all_digits(whole) && (whole == "0" || whole[0] != '0') &&
+         (point == std::string_view::npos || all_digits(digits.substr(point + 1)));
 }
 
 std::string in_quotes(std::string_view text) { return quote(text, text.size()); }

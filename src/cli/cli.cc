@@ -67,7 +67,8 @@ std::string help_of(const CLI::App& app) { return app.help(app.get_parent() == n
 void parse_failed(Session& session, CLI::App& app, std::span<const std::string> args, const CLI::ParseError& error) {
   const auto [command, unknown] = walk(app, args);
   if (!unknown.empty()) {
-    return wrong_usage(session, *command, fmt::format("unknown command {}", quote(unknown)), near(unknown, names_of_commands(*command)));
+    return wrong_usage(session, *command, fmt::format("unknown command {}", quote(unknown)),
+                       near(unknown, names_of_commands(*command)));
   }
   const auto known = names_of_options(*command);
   for (const std::string& word : args) {
@@ -110,14 +111,20 @@ void dispatch(Session& session, CLI::App& app, std::span<const std::string> args
 Exit exit_of(Code code) {
   switch (code) {
     case Code::invalid:
-    case Code::too_large: return Exit::usage;
-    case Code::not_found: return Exit::not_found;
-    case Code::conflict: return Exit::conflict;
-    case Code::denied: return Exit::denied;
+    case Code::too_large:
+      return Exit::usage;
+    case Code::not_found:
+      return Exit::not_found;
+    case Code::conflict:
+      return Exit::conflict;
+    case Code::denied:
+      return Exit::denied;
     case Code::unavailable:
-    case Code::unknown_outcome: return Exit::unreachable;
+    case Code::unknown_outcome:
+      return Exit::unreachable;
     case Code::refused:
-    case Code::cancelled: break;
+    case Code::cancelled:
+      break;
   }
   return Exit::failed;
 }
@@ -146,7 +153,8 @@ void Session::fail(const Error& error) {
 void Session::fail(const Diagnostics& problems) {
   std::string text = problems.format() + "\n";
   constexpr std::string_view plain = ": error: ", red = ": \033[31merror\033[0m: ";
-  for (std::size_t at = 0; io.colour && (at = text.find(plain, at)) != std::string::npos; at += red.size()) text.replace(at, plain.size(), red);
+  for (std::size_t at = 0; io.colour && (at = text.find(plain, at)) != std::string::npos; at += red.size())
+    text.replace(at, plain.size(), red);
   io.err(text);
   status = Exit::usage;
 }
@@ -154,10 +162,13 @@ void Session::fail(const Diagnostics& problems) {
 CLI::Option* add_output(CLI::App& command, Session& session, Output& output) {
   std::map<std::string, Output> forms;
   for (std::size_t i = 0; i < output_names.size(); ++i) forms.emplace(output_names[i], static_cast<Output>(i));
-  auto* option = command.add_option_function<std::string>("-o,--output",
+  auto* option = command.add_option_function<std::string>(
+      "-o,--output",
       [&output, forms](const std::string& word) {
         const auto found = forms.find(word);
-        if (found == forms.end()) throw CLI::ValidationError("--output", fmt::format("{} is not a form of output; {}", quote(word), suggestion(word, output_names)));
+        if (found == forms.end())
+          throw CLI::ValidationError("--output",
+                                     fmt::format("{} is not a form of output; {}", quote(word), suggestion(word, output_names)));
         output = found->second;
       },
       "Form of the output: table, wide, json, yaml or name");

@@ -26,10 +26,10 @@ Exit exit_of(Code code);
 
 // The outside world of one run.
 struct Io {
-  std::function<Result<void>(std::string_view)> out;              // standard output; an error if it cannot be written
-  std::function<void(std::string_view)> err;                      // standard error
+  std::function<Result<void>(std::string_view)> out;                      // standard output; an error if it cannot be written
+  std::function<void(std::string_view)> err;                              // standard error
   std::function<Result<std::string>(const std::string& path)> read_file;  // "-": standard input
-  bool colour = false;                                            // standard error takes colours
+  bool colour = false;                                                    // standard error takes colours
 };
 
 int run(std::span<const std::string> args, Io& io);

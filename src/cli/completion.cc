@@ -127,7 +127,9 @@ void add_completion(CLI::App& app, Session& session) {
       "  source <(evenkeel completion zsh)\n"
       "  evenkeel completion fish | source");
   const auto add_shell = [&](const char* shell, std::string_view script) {
-    command->add_subcommand(shell, fmt::format("Print the script for {}", shell))->callback([&session, script] { session.print(script); });
+    command->add_subcommand(shell, fmt::format("Print the script for {}", shell))->callback([&session, script] {
+      session.print(script);
+    });
   };
   add_shell("bash", bash_script);
   add_shell("zsh", zsh_script);

@@ -1,7 +1,8 @@
 // evenkeel man: the manual page, made from the commands themselves.
 
-#include "evenkeel/cli/command.h"
 #include "evenkeel_version.h"
+
+#include "evenkeel/cli/command.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -46,7 +47,9 @@ void describe(CLI::App& app, const std::string& path, std::string& out) {
 
 std::string manual(CLI::App& app) {
   std::string out = fmt::format(".TH EVENKEEL 1 \"\" \"evenkeel {}\" \"User Commands\"\n", version_text);
-  out += fmt::format(".SH NAME\nevenkeel \\- keeps a cluster's work on an even keel\n.SH SYNOPSIS\n.B evenkeel\n.I COMMAND\n[\\fIOPTION\\fR...]\n");
+  out += fmt::format(
+      ".SH NAME\nevenkeel \\- keeps a cluster's work on an even keel\n.SH SYNOPSIS\n.B evenkeel\n.I "
+      "COMMAND\n[\\fIOPTION\\fR...]\n");
   out += ".SH COMMANDS\n";
   describe(app, "evenkeel", out);
   out += fmt::format(".SH EXIT STATUS\n.nf\n{}\n.fi\n", roff(app.get_footer().substr(0, app.get_footer().find("\n`"))));

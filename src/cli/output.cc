@@ -9,7 +9,8 @@ namespace {
 
 // Columns of a terminal: characters, not bytes.
 std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 bool number(std::string_view text) { return text == "-" || (!text.empty() && text[0] >= '0' && text[0] <= '9'); }

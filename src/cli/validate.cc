@@ -25,13 +25,15 @@ std::string workloads_table(const Cluster& cluster, bool wide) {
   for (const Workload& workload : cluster.workloads) {
     const auto placed = cluster.placement.find(workload.name);
     std::vector<std::string> row = {workload.name.str(), fmt::format("{}", workload.shards), fmt::format("{}", workload.replicas),
-                                    fmt::format("{}", placed == cluster.placement.end() ? 0 : placed->second.size()), format_amounts(workload.load)};
+                                    fmt::format("{}", placed == cluster.placement.end() ? 0 : placed->second.size()),
+                                    format_amounts(workload.load)};
     if (wide) {
       const Spread& spread = workload.spread ? *workload.spread : cluster.settings.spread;
       std::vector<std::string> labels;
       for (const auto& [key, value] : workload.require) labels.push_back(key + "=" + value);
       row.insert(row.end(), {format_amounts(workload.leader_load), workload.state_model.str(),
-                             fmt::format("{} ({})", spread.level, spread.hard ? "hard" : "soft"), fmt::format("{}", fmt::join(labels, " "))});
+                             fmt::format("{} ({})", spread.level, spread.hard ? "hard" : "soft"),
+                             fmt::format("{}", fmt::join(labels, " "))});
     }
     table.add(std::move(row));
   }
@@ -49,7 +51,8 @@ std::string zones_table(const Cluster& cluster) {
   std::vector<std::string> header = {"ZONE", "NODES", "UP", "CORES"};
   for (const ResourceId& resource : resources) {
     header.push_back(resource.str());
-    std::ranges::transform(header.back(), header.back().begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+    std::ranges::transform(header.back(), header.back().begin(),
+                           [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
   }
   Table table(header);
   for (const auto& [zone, nodes] : zones) {
@@ -60,35 +63,46 @@ std::string zones_table(const Cluster& cluster) {
       cores += node->cores;
       for (const auto& [resource, amount] : node->capacity) sum[resource] += amount;
     }
-    std::vector<std::string> row = {zone, fmt::format("{}", nodes.size()), fmt::format("{}", up), cores == 0 ? "" : fmt::format("{}", cores)};
+    std::vector<std::string> row = {zone, fmt::format("{}", nodes.size()), fmt::format("{}", up),
+                                    cores == 0 ? "" : fmt::format("{}", cores)};
     for (const ResourceId& resource : resources) row.push_back(sum.contains(resource) ? format(sum[resource]) : "");
     table.add(std::move(row));
   }
   return table.format();
 }
 
-std::string count_of(std::size_t count, std::string_view noun) { return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s"); }
+std::string count_of(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::string summary(const Cluster& cluster, const std::string& file) {
   std::set<std::string> zones;
-  for (const Node& node : cluster.nodes) zones.insert(outermost(node.zone));
+  for (const Node& node : cluster.nodes) {
+    if (!node.zone.empty()) zones.insert(outermost(node.zone));
+  }
   std::uint64_t shards = 0, replicas = 0;
   for (const Workload& workload : cluster.workloads) {
     shards += workload.shards;
     replicas += std::uint64_t{workload.shards} * workload.replicas;
   }
-  return fmt::format("{} is valid: cluster {}, {} in {}, {}, {}, {}", file == "-" ? "standard input" : file, cluster.name,
-                     count_of(cluster.nodes.size(), "node"), count_of(zones.size(), "zone"), count_of(cluster.workloads.size(), "workload"),
-                     count_of(shards, "shard"), count_of(replicas, "replica"));
+  const std::vector<std::string> parts = {
+      count_of(cluster.nodes.size(), "node") + (zones.empty() ? "" : " in " + count_of(zones.size(), "zone")),
+      count_of(cluster.workloads.size(), "workload"), count_of(shards, "shard"), count_of(replicas, "replica")};
+  return fmt::format("{} is valid: cluster {}, {}", file == "-" ? "standard input" : file, cluster.name, fmt::join(parts, ", "));
 }
 
 std::string cluster_as(const Cluster& cluster, Output output) {
   switch (output) {
-    case Output::table: return workloads_table(cluster, false);
-    case Output::wide: return zones_table(cluster) + "\n" + workloads_table(cluster, true);
-    case Output::json: return format_cluster(cluster, Syntax::json);
-    case Output::yaml: return format_cluster(cluster, Syntax::yaml);
-    case Output::name: break;
+    case Output::table:
+      return workloads_table(cluster, false);
+    case Output::wide:
+      return zones_table(cluster) + "\n" + workloads_table(cluster, true);
+    case Output::json:
+      return format_cluster(cluster, Syntax::json);
+    case Output::yaml:
+      return format_cluster(cluster, Syntax::yaml);
+    case Output::name:
+      break;
   }
   return fmt::format("cluster/{}\n", cluster.name);
 }

@@ -1,19 +1,24 @@
 // evenkeel version
 
+#include "evenkeel_version.h"
+
 #include "evenkeel/base/write.h"
 #include "evenkeel/cli/command.h"
-#include "evenkeel_version.h"
 
 namespace evenkeel::cli {
 namespace {
 
 std::string version_as(Output output) {
   switch (output) {
-    case Output::table: return fmt::format("evenkeel {}\n", version_text);
-    case Output::wide: return fmt::format("evenkeel {} ({}, {})\n", version_text, compiler_text, build_text);
-    case Output::name: return fmt::format("version/{}\n", version_text);
+    case Output::table:
+      return fmt::format("evenkeel {}\n", version_text);
+    case Output::wide:
+      return fmt::format("evenkeel {} ({}, {})\n", version_text, compiler_text, build_text);
+    case Output::name:
+      return fmt::format("version/{}\n", version_text);
     case Output::json:
-    case Output::yaml: break;
+    case Output::yaml:
+      break;
   }
   Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
   out.begin_map().key("version").text(version_text).key("compiler").text(compiler_text).key("build").text(build_text).end_map();

@@ -90,7 +90,8 @@ class Checker {
     std::ranges::stable_sort(order, {}, [&](std::uint32_t i) -> const std::string& { return name_of(items[i]); });
     for (std::size_t i = 1; i < order.size() && !full(); ++i) {
       const std::string& name = name_of(items[order[i]]);
-      if (name_of(items[order[i - 1]]) == name) add(path / order[i] / "name", fmt::format("{} {} is named twice", what, quote(name)), "rename one");
+      if (name_of(items[order[i - 1]]) == name)
+        add(path / order[i] / "name", fmt::format("{} {} is named twice", what, quote(name)), "rename one");
     }
   }
 
@@ -109,10 +110,13 @@ class Checker {
   void check_spread(const Path& path, const Spread& spread) {
     const auto& levels = cluster_.settings.levels;
     if (std::ranges::find(levels, spread.level) != levels.end()) return;
-    add(path / "level", fmt::format("there is no level {}", quote(spread.level)), fmt::format("settings.levels names: {}", fmt::join(levels, ", ")));
+    add(path / "level", fmt::format("there is no level {}", quote(spread.level)),
+        fmt::format("settings.levels names: {}", fmt::join(levels, ", ")));
   }
   void check_limits(const Path& path, Ratio soft, Ratio hard) {
-    if (soft > hard) add(path, fmt::format("soft_limit {} is above hard_limit {}", format(soft), format(hard)), "raise the hard one or lower the soft one");
+    if (soft > hard)
+      add(path, fmt::format("soft_limit {} is above hard_limit {}", format(soft), format(hard)),
+          "raise the hard one or lower the soft one");
   }
 
   void check_settings() {
@@ -134,14 +138,17 @@ class Checker {
     check_unique(path, cluster_.state_models, name_of, "state model");
     for (std::size_t i = 0; i < cluster_.state_models.size(); ++i) {
       const std::string& name = name_of(cluster_.state_models[i]);
-      if (find_built_in(name)) add(path / i / "name", fmt::format("the state model {} is built in", quote(name)), "choose another name");
+      if (find_built_in(name))
+        add(path / i / "name", fmt::format("the state model {} is built in", quote(name)), "choose another name");
     }
   }
 
   void check_nodes() {
     const Path path{"nodes"};
-    if (cluster_.nodes.size() > nodes_max) add(path, fmt::format("{} nodes are too many", cluster_.nodes.size()), fmt::format("at most {} are allowed", nodes_max));
-    check_unique(path, cluster_.nodes, [](const Node& node) -> const std::string& { return node.name.str(); }, "node");
+    if (cluster_.nodes.size() > nodes_max)
+      add(path, fmt::format("{} nodes are too many", cluster_.nodes.size()), fmt::format("at most {} are allowed", nodes_max));
+    check_unique(
+        path, cluster_.nodes, [](const Node& node) -> const std::string& { return node.name.str(); }, "node");
     for (std::size_t i = 0; i < cluster_.nodes.size() && !full(); ++i) check_node(path / i, cluster_.nodes[i]);
   }
 
@@ -151,8 +158,11 @@ class Checker {
     check_amounts(path / "capacity", node.capacity);
     check_amounts(path / "used", node.used);
     check_labels(path / "labels", node.labels);
-    check_limits(path, node.soft_limit.value_or(cluster_.settings.soft_limit), node.hard_limit.value_or(cluster_.settings.hard_limit));
-    if (node.power <= Quantity(0)) add(path / "power", fmt::format("power {} is not above zero", format(node.power)), "use status: cordoned for a node that should get nothing");
+    check_limits(path, node.soft_limit.value_or(cluster_.settings.soft_limit),
+                 node.hard_limit.value_or(cluster_.settings.hard_limit));
+    if (node.power <= Quantity(0))
+      add(path / "power", fmt::format("power {} is not above zero", format(node.power)),
+          "use status: cordoned for a node that should get nothing");
     if (node.cores > cores_max) add(path / "cores", fmt::format("{} cores are too many", node.cores));
     for (std::size_t i = 0; i < node.taints.size(); ++i) {
       check_name(path / "taints" / i / "key", why_not_a_label_key(node.taints[i].key));
@@ -162,7 +172,8 @@ class Checker {
 
   void check_workloads() {
     const Path path{"workloads"};
-    check_unique(path, cluster_.workloads, [](const Workload& workload) -> const std::string& { return workload.name.str(); }, "workload");
+    check_unique(
+        path, cluster_.workloads, [](const Workload& workload) -> const std::string& { return workload.name.str(); }, "workload");
     for (std::size_t i = 0; i < cluster_.workloads.size() && !full(); ++i) {
       check_workload(path / i, cluster_.workloads[i]);
       check_relations(path / i, cluster_.workloads[i]);
@@ -172,12 +183,16 @@ class Checker {
 
   void check_workload(const Path& path, const Workload& workload) {
     check_name(path / "name", why_not_a_name(workload.name.str()));
-    if (workload.replicas == 0) add(path / "replicas", "a shard needs at least one replica", "set shards: 0 for a workload that holds nothing");
+    if (workload.replicas == 0)
+      add(path / "replicas", "a shard needs at least one replica", "set shards: 0 for a workload that holds nothing");
     if (workload.replicas > replicas_max) add(path / "replicas", fmt::format("{} replicas are too many", workload.replicas));
-    if (workload.shards > shards_max) add(path / "shards", fmt::format("{} shards are too many", workload.shards), fmt::format("at most {} are allowed", shards_max));
+    if (workload.shards > shards_max)
+      add(path / "shards", fmt::format("{} shards are too many", workload.shards),
+          fmt::format("at most {} are allowed", shards_max));
     check_amounts(path / "load", workload.load);
     check_amounts(path / "leader_load", workload.leader_load);
-    if (workload.move_cost && workload.move_cost->negative()) add(path / "move_cost", "a move's cost is negative", "give zero or more");
+    if (workload.move_cost && workload.move_cost->negative())
+      add(path / "move_cost", "a move's cost is negative", "give zero or more");
     check_labels(path / "require", workload.require);
     for (std::size_t i = 0; i < workload.tolerate.size(); ++i) {
       check_name(path / "tolerate" / i / "key", why_not_a_label_key(workload.tolerate[i].key));
@@ -197,9 +212,11 @@ class Checker {
     const auto check_list = [&](const char* field, const std::vector<WorkloadId>& others) {
       for (std::size_t i = 0; i < others.size(); ++i) {
         if (others[i] == workload.name) add(path / field / i, "a workload cannot be related to itself");
-        if (find_workload(others[i]) == nullptr) add(path / field / i, fmt::format("there is no workload {}", quote(others[i].str())), suggest_workload(others[i]));
+        if (find_workload(others[i]) == nullptr)
+          add(path / field / i, fmt::format("there is no workload {}", quote(others[i].str())), suggest_workload(others[i]));
       }
-      for (const std::size_t i : repeats(std::span(others))) add(path / field / i, fmt::format("workload {} is listed twice", quote(others[i].str())));
+      for (const std::size_t i : repeats(std::span(others)))
+        add(path / field / i, fmt::format("workload {} is listed twice", quote(others[i].str())));
     };
     check_list("apart_from", workload.apart_from);
     check_list("close_to", workload.close_to);
@@ -207,27 +224,31 @@ class Checker {
     std::ranges::sort(apart);
     for (std::size_t i = 0; i < workload.close_to.size(); ++i) {
       if (!std::ranges::binary_search(apart, workload.close_to[i])) continue;
-      add(path / "close_to" / i, fmt::format("workload {} is in apart_from too", quote(workload.close_to[i].str())), "keep one of the two");
+      add(path / "close_to" / i, fmt::format("workload {} is in apart_from too", quote(workload.close_to[i].str())),
+          "keep one of the two");
     }
   }
 
   void check_tables(const Path& path, const Workload& workload) {
     const auto check_shard = [&](const char* field, ShardIndex shard) {
       if (shard.value() < workload.shards) return true;
-      add(path / field / shard.value(), fmt::format("there is no shard {}: {} has {}", shard, workload.name, workload.shards), "shards count from 0", true);
+      add(path / field / shard.value(), fmt::format("there is no shard {}: {} has {}", shard, workload.name, workload.shards),
+          "shards count from 0", true);
       return false;
     };
     for (std::size_t i = 0; i < workload.shard_loads.shards.size() && !full(); ++i) {
       check_shard("shard_loads", workload.shard_loads.shards[i]);
     }
-    for (const ResourceId& resource : workload.shard_loads.resources) check_name(path / "shard_loads", why_not_a_name(resource.str()));
+    for (const ResourceId& resource : workload.shard_loads.resources)
+      check_name(path / "shard_loads", why_not_a_name(resource.str()));
     for (std::size_t i = 0; i < workload.pinned.shards.size() && !full(); ++i) {
       const ShardIndex shard = workload.pinned.shards[i];
       if (!check_shard("pinned", shard)) continue;
       const auto row_path = path / "pinned" / shard.value();
       const auto row = workload.pinned.nodes[i];
       check_row(row_path, row);
-      if (row.size() > workload.replicas) add(row_path, fmt::format("{} nodes are pinned for {} replicas", row.size(), workload.replicas));
+      if (row.size() > workload.replicas)
+        add(row_path, fmt::format("{} nodes are pinned for {} replicas", row.size(), workload.replicas));
     }
   }
 
@@ -243,9 +264,12 @@ class Checker {
   void check_placement(const WorkloadId& id, const Placement& rows) {
     const Path path{"placement", id.str()};
     const Workload* workload = find_workload(id);
-    if (workload == nullptr) return add(path, fmt::format("there is no workload {}", quote(id.str())), suggest_workload(id), true);
+    if (workload == nullptr)
+      return add(path, fmt::format("there is no workload {}", quote(id.str())), suggest_workload(id), true);
     if (rows.size() > workload->shards) {
-      add(path / std::size_t{workload->shards}, fmt::format("{} rows for {} shards of {}", rows.size(), workload->shards, quote(id.str())), "raise shards or remove rows");
+      add(path / std::size_t{workload->shards},
+          fmt::format("{} rows for {} shards of {}", rows.size(), workload->shards, quote(id.str())),
+          "raise shards or remove rows");
     }
     for (std::size_t shard = 0; shard < rows.size() && !full(); ++shard) {
       if (!sound(rows[shard])) check_row(path / shard, rows[shard]);
@@ -259,9 +283,12 @@ class Checker {
   void check_cores(const WorkloadId& id, const Cores& cores) {
     const Path path{"cores", id.str()};
     const auto placed = cluster_.placement.find(id);
-    if (placed == cluster_.placement.end()) return add(path, fmt::format("{} has cores but no placement", quote(id.str())), "cores go with the rows of placement", true);
+    if (placed == cluster_.placement.end())
+      return add(path, fmt::format("{} has cores but no placement", quote(id.str())), "cores go with the rows of placement",
+                 true);
     const Placement& rows = placed->second;
-    if (cores.size() != rows.size()) return add(path, fmt::format("{} rows of cores for {} of placement", cores.size(), rows.size()));
+    if (cores.size() != rows.size())
+      return add(path, fmt::format("{} rows of cores for {} of placement", cores.size(), rows.size()));
     for (std::size_t shard = 0; shard < rows.size() && !full(); ++shard) {
       if (cores[shard].size() != rows[shard].size()) {
         add(path / shard, fmt::format("{} cores for {} replicas", cores[shard].size(), rows[shard].size()));
@@ -275,7 +302,8 @@ class Checker {
     const Node& node = cluster_.nodes[index.value()];
     const std::uint32_t cores = std::max(1u, node.cores);
     if (core.value() < cores) return;
-    add(path / shard / i, fmt::format("node {} has no core {}", quote(node.name.str()), core), fmt::format("it has {} core(s), counted from 0", cores));
+    add(path / shard / i, fmt::format("node {} has no core {}", quote(node.name.str()), core),
+        fmt::format("it has {} core(s), counted from 0", cores));
   }
 
   // The row of a shard that is placed, or nothing and a problem.
@@ -301,10 +329,12 @@ class Checker {
       if (!row) continue;
       if (!move.from && !move.to) add(path, "a move without from and to moves nothing", "name at least one of them");
       if (move.from && known(path / "from", *move.from) && !holds(*row, *move.from)) {
-        add(path / "from", fmt::format("{}/{} has no replica on {}", move.workload, move.shard, node_name(*move.from)), "placement holds `from` until the move is done");
+        add(path / "from", fmt::format("{}/{} has no replica on {}", move.workload, move.shard, node_name(*move.from)),
+            "placement holds `from` until the move is done");
       }
       if (move.to && known(path / "to", *move.to) && holds(*row, *move.to)) {
-        add(path / "to", fmt::format("{}/{} has a replica on {} already", move.workload, move.shard, node_name(*move.to)), "`to` is named only in moving until the move is done");
+        add(path / "to", fmt::format("{}/{} has a replica on {} already", move.workload, move.shard, node_name(*move.to)),
+            "`to` is named only in moving until the move is done");
       }
     }
     check_moves_once();
@@ -316,7 +346,9 @@ class Checker {
       for (std::uint32_t i = 0; i < moving.size(); ++i) {
         if (end_of(moving[i])) order.push_back(i);
       }
-      const auto key = [&](std::uint32_t i) { return std::tuple(std::string_view(moving[i].workload.str()), moving[i].shard, *end_of(moving[i])); };
+      const auto key = [&](std::uint32_t i) {
+        return std::tuple(std::string_view(moving[i].workload.str()), moving[i].shard, *end_of(moving[i]));
+      };
       const auto less = [&](std::uint32_t a, std::uint32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); };
       std::ranges::sort(order, less);
       for (std::size_t i = 1; i < order.size() && !full(); ++i) {
@@ -333,9 +365,11 @@ class Checker {
       const Path path = Path{"recent"} / i;
       const Workload* workload = find_workload(recent.workload);
       if (workload == nullptr) {
-        add(path / "workload", fmt::format("there is no workload {}", quote(recent.workload.str())), suggest_workload(recent.workload));
+        add(path / "workload", fmt::format("there is no workload {}", quote(recent.workload.str())),
+            suggest_workload(recent.workload));
       } else if (recent.shard.value() >= workload->shards) {
-        add(path / "shard", fmt::format("there is no shard {}: {} has {}", recent.shard, workload->name, workload->shards), "shards count from 0");
+        add(path / "shard", fmt::format("there is no shard {}: {} has {}", recent.shard, workload->name, workload->shards),
+            "shards count from 0");
       }
       known(path / "node", recent.node);
     }

@@ -6,11 +6,16 @@ namespace evenkeel {
 
 std::string_view name(NodeStatus status) {
   switch (status) {
-    case NodeStatus::up: return "up";
-    case NodeStatus::down: return "down";
-    case NodeStatus::draining: return "draining";
-    case NodeStatus::cordoned: return "cordoned";
-    case NodeStatus::no_leaders: break;
+    case NodeStatus::up:
+      return "up";
+    case NodeStatus::down:
+      return "down";
+    case NodeStatus::draining:
+      return "draining";
+    case NodeStatus::cordoned:
+      return "cordoned";
+    case NodeStatus::no_leaders:
+      break;
   }
   return "no-leaders";
 }

@@ -63,13 +63,13 @@ struct Spread {
 };
 
 struct Settings {
-  std::uint32_t replicas_per_core = 7000;  // 0: no limit
-  std::uint32_t core0_reserve = 2;         // replicas that core 0 counts as holding already
-  Ratio soft_limit = Ratio::percent(80);   // of a node's capacity: balancing moves stay below it
-  Ratio hard_limit = Ratio::percent(95);   // new shards, repair and draining may go up to here; nothing goes above
-  Ratio tolerance = Ratio::percent(5);     // balancing starts only if a node is further than this from its fair share
-  std::uint32_t moves_max = 50;            // moves in flight and planned; 0: no limit
-  std::uint32_t moves_per_node_max = 0;    // the same per node, in or out; 0: no limit
+  std::uint32_t replicas_per_core = 7000;              // 0: no limit
+  std::uint32_t core0_reserve = 2;                     // replicas that core 0 counts as holding already
+  Ratio soft_limit = Ratio::percent(80);               // of a node's capacity: balancing moves stay below it
+  Ratio hard_limit = Ratio::percent(95);               // new shards, repair and draining may go up to here; nothing goes above
+  Ratio tolerance = Ratio::percent(5);                 // balancing starts only if a node is further than this from its fair share
+  std::uint32_t moves_max = 50;                        // moves in flight and planned; 0: no limit
+  std::uint32_t moves_per_node_max = 0;                // the same per node, in or out; 0: no limit
   std::vector<std::string> levels = {"zone", "rack"};  // names of the depths of zone paths
   Spread spread;
   friend bool operator==(const Settings&, const Settings&) = default;
@@ -80,12 +80,12 @@ struct Node {
   std::string zone;         // a path, outermost first: dc1/r1; empty: none
   std::uint32_t cores = 0;  // 0: not named
   Amounts capacity;
-  Amounts used;              // load that Evenkeel does not manage
-  Quantity power{1};         // multiplies its fair share, not its limits
+  Amounts used;       // load that Evenkeel does not manage
+  Quantity power{1};  // multiplies its fair share, not its limits
   Labels labels;
   std::vector<Taint> taints;
   NodeStatus status = NodeStatus::up;
-  std::uint32_t replicas_max = 0;  // 0: no limit
+  std::uint32_t replicas_max = 0;   // 0: no limit
   std::optional<Ratio> soft_limit;  // over the cluster's
   std::optional<Ratio> hard_limit;
   bool leaders = true;
@@ -123,9 +123,9 @@ class Rows {
 
 // Loads of single shards, in place of their workload's: sorted by shard, one column per resource, zero where not named.
 struct ShardLoads {
-  std::vector<ResourceId> resources;   // sorted; none without a value other than zero, so that equal loads are equal tables
-  std::vector<ShardIndex> shards;      // sorted
-  std::vector<Quantity> values;        // shards × resources
+  std::vector<ResourceId> resources;  // sorted; none without a value other than zero, so that equal loads are equal tables
+  std::vector<ShardIndex> shards;     // sorted
+  std::vector<Quantity> values;       // shards × resources
 
   bool empty() const { return shards.empty(); }
   // The loads of one shard in the order of `resources`; nothing if it has none of its own.

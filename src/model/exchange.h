@@ -41,7 +41,7 @@ struct Peer {
 // One replica's part of a target.
 struct ReplicaTarget {
   ShardId shard;
-  StateId state;                    // to be in; `dropped` is the only order to delete data
+  StateId state;  // to be in; `dropped` is the only order to delete data
   Version version;
   Reason reason = Reason::first;
   std::optional<Epoch> held_before;  // this node's data held the shard before, at that epoch

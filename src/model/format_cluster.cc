@@ -58,8 +58,10 @@ void write_settings(Writer& out, const Settings& settings) {
 
 void write_state(Writer& out, const State& state) {
   out.begin_map(Flow::line).key("name").text(state.name.str());
-  if (state.count.kind == StateCount::Kind::number) out.key("count").number(state.count.number);
-  else if (state.count.kind != StateCount::Kind::none) out.key("count").text(format(state.count));
+  if (state.count.kind == StateCount::Kind::number)
+    out.key("count").number(state.count.number);
+  else if (state.count.kind != StateCount::Kind::none)
+    out.key("count").text(format(state.count));
   write_flag(out, "data", state.data, true);
   out.end_map();
 }
@@ -71,7 +73,8 @@ void write_models(Writer& out, const std::vector<StateModel>& models) {
     out.begin_map().key("name").text(model.name().str()).key("states").begin_list();
     for (const State& state : model.states()) write_state(out, state);
     out.end_list().key("initial").text(model.initial().str()).key("transitions").begin_list(Flow::line);
-    for (const StateEdge& edge : model.transitions()) out.begin_list(Flow::line).text(edge.from.str()).text(edge.to.str()).end_list();
+    for (const StateEdge& edge : model.transitions())
+      out.begin_list(Flow::line).text(edge.from.str()).text(edge.to.str()).end_list();
     out.end_list().end_map();
   }
   out.end_list();

@@ -15,9 +15,11 @@ std::optional<std::string> why_not(std::string_view text, std::string_view also)
     return fmt::format("the name {} has {} characters; at most {} are allowed", quote(text, 20), text.size(), name_bytes_max);
   }
   if (!letter_or_digit(text[0])) return fmt::format("the name {} must start with a letter, a digit or _", quote(text));
-  const auto bad = std::ranges::find_if(text, [&](char c) { return !letter_or_digit(c) && also.find(c) == std::string_view::npos; });
+  const auto bad =
+      std::ranges::find_if(text, [&](char c) { return !letter_or_digit(c) && also.find(c) == std::string_view::npos; });
   if (bad == text.end()) return std::nullopt;
-  const auto shown = static_cast<unsigned char>(*bad) < 0x80 ? quote(std::string_view(&*bad, 1)) : std::string("a character beyond ASCII");
+  const auto shown =
+      static_cast<unsigned char>(*bad) < 0x80 ? quote(std::string_view(&*bad, 1)) : std::string("a character beyond ASCII");
   return fmt::format("the name {} contains {}; allowed are letters, digits and _ {}", quote(text), shown, fmt::join(also, " "));
 }
 
@@ -27,11 +29,13 @@ std::string format(const ShardId& id) { return fmt::format("{}/{}", id.workload,
 
 Result<ShardId> parse_shard_id(std::string_view text) {
   const auto slash = text.find('/');
-  if (slash == std::string_view::npos) return fail(Code::invalid, "{} names no shard: write WORKLOAD/NUMBER, for example t1/9", quote(text));
+  if (slash == std::string_view::npos)
+    return fail(Code::invalid, "{} names no shard: write WORKLOAD/NUMBER, for example t1/9", quote(text));
   if (const auto why = why_not_a_name(text.substr(0, slash))) return fail(Code::invalid, "{}", *why);
   const auto number = parse_unsigned(text.substr(slash + 1));
   if (!number) return fail(number.error().in(quote(text)));
-  if (*number > std::numeric_limits<std::uint32_t>::max()) return fail(Code::invalid, "{}: the shard's number is too large", quote(text));
+  if (*number > std::numeric_limits<std::uint32_t>::max())
+    return fail(Code::invalid, "{}: the shard's number is too large", quote(text));
   return ShardId{WorkloadId(std::string(text.substr(0, slash))), ShardIndex(static_cast<std::uint32_t>(*number))};
 }
 
@@ -54,7 +58,8 @@ std::optional<std::string> why_not_a_zone(std::string_view text) {
   for (auto rest = text; !text.empty();) {
     if (++depth > depth_max) return fmt::format("the zone {} has more than {} parts", quote(text), depth_max);
     const auto slash = rest.find('/');
-    if (const auto why = why_not_a_name(rest.substr(0, slash))) return fmt::format("the zone {} is no path of names: {}", quote(text), *why);
+    if (const auto why = why_not_a_name(rest.substr(0, slash)))
+      return fmt::format("the zone {} is no path of names: {}", quote(text), *why);
     if (slash == std::string_view::npos) break;
     rest.remove_prefix(slash + 1);
   }

@@ -99,13 +99,15 @@ void check_transitions(const StateModelSpec& spec, std::vector<std::string>& wro
   const auto back = distances_to(edges, initial);
   for (std::size_t i = 0; i < spec.states.size(); ++i) {
     const auto state = quote(spec.states[i].name.str());
-    if (distances_to(edges, i)[initial] == edges.size()) wrong.push_back(fmt::format("the state {} cannot be reached from the initial state", state));
+    if (distances_to(edges, i)[initial] == edges.size())
+      wrong.push_back(fmt::format("the state {} cannot be reached from the initial state", state));
     if (back[i] == edges.size()) wrong.push_back(fmt::format("the initial state cannot be reached from the state {}", state));
   }
 }
 
 StateModel built_in(std::string name, std::vector<State> states, std::vector<std::pair<std::string, std::string>> edges) {
-  StateModelSpec spec{.name = StateModelId(std::move(name)), .states = std::move(states), .initial = StateId("offline"), .transitions = {}};
+  StateModelSpec spec{
+      .name = StateModelId(std::move(name)), .states = std::move(states), .initial = StateId("offline"), .transitions = {}};
   for (auto& [a, b] : edges) spec.transitions.push_back({StateId(a), StateId(b)});
   auto model = StateModel::make(std::move(spec));
   ensure(model.has_value(), "a built-in state model is sound");
@@ -117,14 +119,14 @@ struct Alias {
   std::string_view ours;
 };
 constexpr std::array model_aliases = {
-    Alias{"MasterSlave", "leader-follower"},    Alias{"LeaderFollower", "leader-follower"},
-    Alias{"LeaderStandby", "leader-standby"},   Alias{"CdcLeaderStandby", "leader-standby"},
-    Alias{"OnlineOffline", "online-offline"},   Alias{"OnlineOfflineWithBootstrap", "bootstrap"},
-    Alias{"StorageSchemata", "everywhere"},     Alias{"STORAGE_DEFAULT_SM_SCHEMATA", "everywhere"},
+    Alias{"MasterSlave", "leader-follower"},  Alias{"LeaderFollower", "leader-follower"},
+    Alias{"LeaderStandby", "leader-standby"}, Alias{"CdcLeaderStandby", "leader-standby"},
+    Alias{"OnlineOffline", "online-offline"}, Alias{"OnlineOfflineWithBootstrap", "bootstrap"},
+    Alias{"StorageSchemata", "everywhere"},   Alias{"STORAGE_DEFAULT_SM_SCHEMATA", "everywhere"},
 };
 constexpr std::array state_aliases = {
-    Alias{"MASTER", "leader"},   Alias{"LEADER", "leader"},   Alias{"SLAVE", "follower"},      Alias{"FOLLOWER", "follower"},
-    Alias{"STANDBY", "standby"}, Alias{"ONLINE", "online"},   Alias{"OFFLINE", "offline"},     Alias{"BOOTSTRAP", "bootstrap"},
+    Alias{"MASTER", "leader"},   Alias{"LEADER", "leader"},   Alias{"SLAVE", "follower"},  Alias{"FOLLOWER", "follower"},
+    Alias{"STANDBY", "standby"}, Alias{"ONLINE", "online"},   Alias{"OFFLINE", "offline"}, Alias{"BOOTSTRAP", "bootstrap"},
     Alias{"ERROR", "error"},     Alias{"DROPPED", "dropped"},
 };
 
@@ -137,10 +139,14 @@ bool same_in_any_case(std::string_view a, std::string_view b) {
 
 std::string format(const StateCount& count) {
   switch (count.kind) {
-    case StateCount::Kind::none: return "none";
-    case StateCount::Kind::number: return fmt::format("{}", count.number);
-    case StateCount::Kind::replicas: return "replicas";
-    case StateCount::Kind::nodes: break;
+    case StateCount::Kind::none:
+      return "none";
+    case StateCount::Kind::number:
+      return fmt::format("{}", count.number);
+    case StateCount::Kind::replicas:
+      return "replicas";
+    case StateCount::Kind::nodes:
+      break;
   }
   return "nodes";
 }
@@ -149,8 +155,8 @@ tl::expected<StateModel, std::vector<std::string>> StateModel::make(StateModelSp
   std::vector<std::string> wrong;
   if (const auto why = why_not_a_name(spec.name.str())) wrong.push_back(*why);
   if (spec.states.size() > states_max || spec.transitions.size() > transitions_max) {
-    wrong.push_back(fmt::format("it has {} states and {} transitions; at most {} and {} are allowed", spec.states.size(), spec.transitions.size(),
-                                states_max, transitions_max));
+    wrong.push_back(fmt::format("it has {} states and {} transitions; at most {} and {} are allowed", spec.states.size(),
+                                spec.transitions.size(), states_max, transitions_max));
     return tl::unexpected(std::move(wrong));
   }
   check_states(spec, wrong);
@@ -159,7 +165,8 @@ tl::expected<StateModel, std::vector<std::string>> StateModel::make(StateModelSp
   return StateModel(std::move(spec));
 }
 
-StateModel::StateModel(StateModelSpec spec) : spec_(std::move(spec)), next_(slots() * slots(), static_cast<std::uint8_t>(slots())) {
+StateModel::StateModel(StateModelSpec spec)
+    : spec_(std::move(spec)), next_(slots() * slots(), static_cast<std::uint8_t>(slots())) {
   const auto edges = edges_of(spec_);
   for (std::size_t to = 0; to < slots(); ++to) {
     const auto distance = distances_to(edges, to);
@@ -205,10 +212,17 @@ std::vector<StateId> StateModel::states_for(std::size_t replicas, std::size_t no
   for (const State& state : spec_.states) {
     std::size_t wanted = 0;
     switch (state.count.kind) {
-      case StateCount::Kind::none: break;
-      case StateCount::Kind::number: wanted = state.count.number; break;
-      case StateCount::Kind::replicas: wanted = replicas; break;
-      case StateCount::Kind::nodes: wanted = replicas = nodes; break;
+      case StateCount::Kind::none:
+        break;
+      case StateCount::Kind::number:
+        wanted = state.count.number;
+        break;
+      case StateCount::Kind::replicas:
+        wanted = replicas;
+        break;
+      case StateCount::Kind::nodes:
+        wanted = replicas = nodes;
+        break;
     }
     while (wanted-- > 0 && out.size() < replicas) out.push_back(state.name);
   }
@@ -220,7 +234,8 @@ const std::vector<StateModel>& built_in_models() {
     const StateCount one{StateCount::Kind::number, 1}, rest{StateCount::Kind::replicas}, all{StateCount::Kind::nodes};
     const State leader{StateId("leader"), one}, follower{StateId("follower"), rest}, standby{StateId("standby"), rest, false};
     const State online{StateId("online"), rest}, online_everywhere{StateId("online"), all};
-    const State bootstrap{StateId("bootstrap"), {}}, offline{StateId("offline"), {}}, empty_offline{StateId("offline"), {}, false};
+    const State bootstrap{StateId("bootstrap"), {}}, offline{StateId("offline"), {}},
+        empty_offline{StateId("offline"), {}, false};
     return std::vector{
         built_in("leader-follower", {leader, follower, offline},
                  {{"offline", "follower"}, {"follower", "leader"}, {"leader", "follower"}, {"follower", "offline"}}),

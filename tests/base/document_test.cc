@@ -21,12 +21,14 @@ namespace {
 
 void show(Value value, std::size_t depth, std::string_view label, std::string& out) {
   static constexpr std::string_view kinds[] = {"null", "plain", "text", "list", "map"};
-  out += fmt::format("{:{}}{}{} {}:{}", "", depth * 2, label, kinds[static_cast<std::size_t>(value.kind())], value.place().line, value.place().column);
+  out += fmt::format("{:{}}{}{} {}:{}", "", depth * 2, label, kinds[static_cast<std::size_t>(value.kind())], value.place().line,
+                     value.place().column);
   if (value.is_scalar()) out += " " + quote(value.text());
   if (value.kind() == Value::Kind::list || value.kind() == Value::Kind::map) out += fmt::format(" of {}", value.size());
   out += "\n";
   for (const Value item : value.items()) show(item, depth + 1, "- ", out);
-  for (const auto [key, item] : value.pairs()) show(item, depth + 1, fmt::format("{} ({}:{}) = ", key.text(), key.place().line, key.place().column), out);
+  for (const auto [key, item] : value.pairs())
+    show(item, depth + 1, fmt::format("{} ({}:{}) = ", key.text(), key.place().line, key.place().column), out);
 }
 
 std::string tree(const story::Block& block) {
@@ -63,7 +65,9 @@ std::string fields(const story::Block& block) {
 }
 
 TEST(Document, Stories) {
-  story::run_folder("base/documents", [] { return [](const story::Block& block) { return block.command == "tree" ? tree(block) : fields(block); }; });
+  story::run_folder("base/documents", [] {
+    return [](const story::Block& block) { return block.command == "tree" ? tree(block) : fields(block); };
+  });
 }
 
 // A random tree, remembered as a text that does not depend on the syntax.
@@ -109,7 +113,8 @@ class RandomTree {
 
  private:
   std::string random_text() {
-    static constexpr std::string_view pieces[] = {"a", "é", " ", ":", "#", "-", "\"", "\\", "\n", "{", "]", ",", "true", "1e3", "~", "'", "\t", "x y", "𝄞", "&", "*", "!", "%", "@"};
+    static constexpr std::string_view pieces[] = {"a",    "é",   " ", ":", "#",  "-",   "\"", "\\", "\n", "{", "]", ",",
+                                                  "true", "1e3", "~", "'", "\t", "x y", "𝄞",  "&",  "*",  "!", "%", "@"};
     std::string out;
     for (auto left = rng_.below(4); left > 0; --left) out += pieces[rng_.below(std::size(pieces))];
     return out;
@@ -120,9 +125,11 @@ class RandomTree {
 std::string tell(Value value) {
   std::string out;
   switch (value.kind()) {
-    case Value::Kind::null: return "null;";
+    case Value::Kind::null:
+      return "null;";
     case Value::Kind::plain:
-    case Value::Kind::text: return quote(value.text(), 1000) + ";";
+    case Value::Kind::text:
+      return quote(value.text(), 1000) + ";";
     case Value::Kind::list:
       for (const Value item : value.items()) out += tell(item);
       return "[" + out + "]";

@@ -1,9 +1,10 @@
 // Any bytes as YAML or JSON (the first byte says which): refused with a place, or a tree that writes and reads back as the same tree.
 
+#include "evenkeel/base/document.h"
+
 #include <cstdint>
 #include <string>
 
-#include "evenkeel/base/document.h"
 #include "evenkeel/base/write.h"
 
 namespace {
@@ -12,9 +13,13 @@ using namespace evenkeel;
 
 void write(Writer& out, Value value) {
   switch (value.kind()) {
-    case Value::Kind::null: out.null(); break;
+    case Value::Kind::null:
+      out.null();
+      break;
     case Value::Kind::plain:
-    case Value::Kind::text: out.text(value.text()); break;
+    case Value::Kind::text:
+      out.text(value.text());
+      break;
     case Value::Kind::list:
       out.begin_list();
       for (const Value item : value.items()) write(out, item);

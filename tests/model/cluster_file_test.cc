@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
-
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -33,10 +32,14 @@ class Generator {
  private:
   Quantity quantity() {
     switch (rng_.below(4)) {
-      case 0: return Quantity(static_cast<std::int64_t>(rng_.below(1000)));
-      case 1: return Quantity(static_cast<std::int64_t>(rng_.below(64))) * (std::int64_t{1} << (10 * rng_.below(5)));
-      case 2: return Quantity::from_nano(static_cast<Int128>(rng_.below(10'000'000'000)));
-      default: return Quantity::from_nano(static_cast<Int128>(rng_.below(1'000'000)) * 1'000'000);
+      case 0:
+        return Quantity(static_cast<std::int64_t>(rng_.below(1000)));
+      case 1:
+        return Quantity(static_cast<std::int64_t>(rng_.below(64))) * (std::int64_t{1} << (10 * rng_.below(5)));
+      case 2:
+        return Quantity::from_nano(static_cast<Int128>(rng_.below(10'000'000'000)));
+      default:
+        return Quantity::from_nano(static_cast<Int128>(rng_.below(1'000'000)) * 1'000'000);
     }
   }
   Ratio ratio(std::int64_t low, std::int64_t high) { return Ratio::from_millionths(rng_.between(low * 10'000, high * 10'000)); }
@@ -48,7 +51,8 @@ class Generator {
     return out;
   }
   Labels labels() {
-    static constexpr const char* values[] = {"ssd", "", "two words", "true", "1e3", "é ü \"quoted\" \\", "a: b # c", "- x", "null"};
+    static constexpr const char* values[] = {"ssd",      "",    "two words", "true", "1e3", "é ü \"quoted\" \\",
+                                             "a: b # c", "- x", "null"};
     Labels out;
     for (const char* key : {"disk", "app.io/kind", "rack-row"}) {
       if (rng_.chance(1, 4)) out[key] = values[rng_.below(std::size(values))];
@@ -149,7 +153,8 @@ class Generator {
     for (std::uint32_t shard = 0; shard < workload.shards && !rng_.chance(1, 20); ++shard) {
       const auto row = some_nodes(cluster, 5);
       rows.push_back(row);
-      for (const NodeIndex node : row) cores.add(Core(static_cast<std::uint16_t>(rng_.below(std::max(1u, cluster.nodes[node.value()].cores)))));
+      for (const NodeIndex node : row)
+        cores.add(Core(static_cast<std::uint16_t>(rng_.below(std::max(1u, cluster.nodes[node.value()].cores)))));
       cores.end_row();
       if (!row.empty() && row.size() < cluster.nodes.size() && rng_.chance(1, 5)) add_move(cluster, workload, shard, row);
     }
@@ -160,8 +165,10 @@ class Generator {
     for (std::uint32_t to = 0; to < cluster.nodes.size(); ++to) {
       if (std::ranges::find(row, NodeIndex(to)) == row.end()) move.to = NodeIndex(to);
     }
-    if (rng_.chance(1, 4)) move.from.reset();
-    else if (rng_.chance(1, 4)) move.to.reset();
+    if (rng_.chance(1, 4))
+      move.from.reset();
+    else if (rng_.chance(1, 4))
+      move.to.reset();
     cluster.moving.push_back(move);
     cluster.recent.push_back({workload.name, ShardIndex(shard), row[0]});
   }
@@ -192,9 +199,15 @@ TEST(ClusterFile, DamagedTextIsRefusedWithPlaces) {
     for (int i = 0; i < 3; ++i) {
       const auto at = rng.below(text.size());
       switch (rng.below(3)) {
-        case 0: text.erase(at, rng.below(20)); break;
-        case 1: text.insert(at, 1, static_cast<char>(rng.below(256))); break;
-        default: text[at] = "{}[],:\"'-\n 0"[rng.below(12)]; break;
+        case 0:
+          text.erase(at, rng.below(20));
+          break;
+        case 1:
+          text.insert(at, 1, static_cast<char>(rng.below(256)));
+          break;
+        default:
+          text[at] = "{}[],:\"'-\n 0"[rng.below(12)];
+          break;
       }
       if (text.empty()) text = "x";
     }
@@ -211,7 +224,8 @@ TEST(ClusterFile, DamagedTextIsRefusedWithPlaces) {
 TEST(ClusterFile, FoldedRunsAreShort) {
   Cluster cluster;
   cluster.name = ClusterId("big");
-  for (int i = 0; i < 5000; ++i) cluster.nodes.push_back({.name = NodeId(fmt::format("n{}", i)), .zone = fmt::format("z{}/r{}", i % 7, i / 7 % 40)});
+  for (int i = 0; i < 5000; ++i)
+    cluster.nodes.push_back({.name = NodeId(fmt::format("n{}", i)), .zone = fmt::format("z{}/r{}", i % 7, i / 7 % 40)});
   const auto text = format_cluster(cluster, Syntax::yaml);
   EXPECT_LT(text.size(), 200u) << text;
   EXPECT_EQ(*parse_cluster(text, "c"), cluster);

@@ -43,9 +43,11 @@ std::string nodes_of(const Cluster& cluster) {
 }
 
 std::string describe(const StateModel& model) {
-  std::string out = fmt::format("{}: initial {}, bounded {}\n", model.name(), model.initial(), model.bounded().value_or(StateId("none")));
+  std::string out =
+      fmt::format("{}: initial {}, bounded {}\n", model.name(), model.initial(), model.bounded().value_or(StateId("none")));
   for (const State& state : model.states()) {
-    out += fmt::format("  {} count {}{}{}\n", state.name, format(state.count), state.data ? "" : ", no data", model.serves(state.name) ? ", serves" : "");
+    out += fmt::format("  {} count {}{}{}\n", state.name, format(state.count), state.data ? "" : ", no data",
+                       model.serves(state.name) ? ", serves" : "");
   }
   std::vector<StateId> all;
   for (const State& state : model.states()) all.push_back(state.name);
@@ -53,7 +55,8 @@ std::string describe(const StateModel& model) {
   all.emplace_back("dropped");
   for (const StateId& from : all) {
     for (const StateId& to : all) {
-      if (const auto next = model.next(from, to); next && *next != to) out += fmt::format("  {} to {} goes by {}\n", from, to, *next);
+      if (const auto next = model.next(from, to); next && *next != to)
+        out += fmt::format("  {} to {} goes by {}\n", from, to, *next);
       if (!model.next(from, to) && from != to && to.str() != "error") out += fmt::format("  {} to {}: no way\n", from, to);
     }
   }

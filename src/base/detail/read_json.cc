@@ -120,7 +120,8 @@ class Handler {
 }  // namespace
 
 bool read_json(std::string_view text, TapeBuilder& builder) {
-  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return true;  // empty: said by the caller, alike for both syntaxes
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    return true;  // empty: said by the caller, alike for both syntaxes
   const char* seen = text.data();
   Handler handler(text, &seen, builder);
   return nlohmann::json::sax_parse(Cursor(text.data(), &seen), Cursor(text.data() + text.size(), &seen), &handler);

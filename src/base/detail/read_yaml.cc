@@ -68,10 +68,14 @@ bool on_scalar(const yaml_event_t& event, TapeBuilder& builder) {
 // The anchor and tag of an event, where its kind has them.
 std::pair<const yaml_char_t*, const yaml_char_t*> decorations(const yaml_event_t& event) {
   switch (event.type) {
-    case YAML_SCALAR_EVENT: return {event.data.scalar.anchor, event.data.scalar.tag};
-    case YAML_SEQUENCE_START_EVENT: return {event.data.sequence_start.anchor, event.data.sequence_start.tag};
-    case YAML_MAPPING_START_EVENT: return {event.data.mapping_start.anchor, event.data.mapping_start.tag};
-    default: return {};
+    case YAML_SCALAR_EVENT:
+      return {event.data.scalar.anchor, event.data.scalar.tag};
+    case YAML_SEQUENCE_START_EVENT:
+      return {event.data.sequence_start.anchor, event.data.sequence_start.tag};
+    case YAML_MAPPING_START_EVENT:
+      return {event.data.mapping_start.anchor, event.data.mapping_start.tag};
+    default:
+      return {};
   }
 }
 
@@ -86,12 +90,17 @@ bool on_event(const yaml_event_t& event, TapeBuilder& builder, int& documents) {
     case YAML_DOCUMENT_START_EVENT:
       return ++documents == 1 ||
              builder.refuse(place, "a second document starts here", "one file holds one document: remove the line ---");
-    case YAML_SCALAR_EVENT: return on_scalar(event, builder);
-    case YAML_SEQUENCE_START_EVENT: return builder.begin(Value::Kind::list, place);
-    case YAML_MAPPING_START_EVENT: return builder.begin(Value::Kind::map, place);
+    case YAML_SCALAR_EVENT:
+      return on_scalar(event, builder);
+    case YAML_SEQUENCE_START_EVENT:
+      return builder.begin(Value::Kind::list, place);
+    case YAML_MAPPING_START_EVENT:
+      return builder.begin(Value::Kind::map, place);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT: return builder.end();
-    default: return true;
+    case YAML_MAPPING_END_EVENT:
+      return builder.end();
+    default:
+      return true;
   }
 }
 

@@ -22,8 +22,9 @@ Parsed<Cluster> ClusterReader::read() {
   fields.read("cluster", cluster_.name, [&](Value v) { return read_id<ClusterId>(v); });
   // Nodes and workloads before what refers to them, whatever their order in the text.
   const std::pair<std::string_view, void (ClusterReader::*)(Value)> sections[] = {
-      {"settings", &ClusterReader::read_settings},   {"state_models", &ClusterReader::read_models}, {"nodes", &ClusterReader::read_nodes},
-      {"workloads", &ClusterReader::read_workloads}, {"placement", &ClusterReader::read_placement}, {"cores", &ClusterReader::read_cores},
+      {"settings", &ClusterReader::read_settings},   {"state_models", &ClusterReader::read_models},
+      {"nodes", &ClusterReader::read_nodes},         {"workloads", &ClusterReader::read_workloads},
+      {"placement", &ClusterReader::read_placement}, {"cores", &ClusterReader::read_cores},
       {"moving", &ClusterReader::read_moving},       {"recent", &ClusterReader::read_recent},
   };
   for (const auto& [name, read_section] : sections) {
@@ -79,7 +80,9 @@ void ClusterReader::read_model(Value value, std::uint32_t at) {
   const auto state_id = [&](Value v) { return read_id<StateId>(v); };
   const auto read_count_of = [&](Value v) -> std::optional<StateCount> {
     if (v.kind() == Value::Kind::plain && parse_unsigned(v.text())) {
-      return read_count(v, problems_, {.least = 1}).transform([](auto n) { return StateCount{StateCount::Kind::number, static_cast<std::uint32_t>(n)}; });
+      return read_count(v, problems_, {.least = 1}).transform([](auto n) {
+        return StateCount{StateCount::Kind::number, static_cast<std::uint32_t>(n)};
+      });
     }
     static constexpr std::array<std::string_view, 2> words = {"replicas", "nodes"};
     return read_word(v, problems_, "a number, replicas or nodes", words).transform([](auto i) {
@@ -153,11 +156,14 @@ void ClusterReader::mark_if_spoilt(std::size_t before, std::string_view section,
 bool ClusterReader::spoilt(const Problem& problem) const {
   const auto& path = problem.path;
   if (path.size() < 2) return spoilt_.contains(path[0] + "/");
-  const auto marked = [&](std::string_view section, std::string_view what) { return spoilt_.contains(fmt::format("{}/{}", section, what)); };
+  const auto marked = [&](std::string_view section, std::string_view what) {
+    return spoilt_.contains(fmt::format("{}/{}", section, what));
+  };
   const auto workload_marked = [&](const std::string& name) { return marked("workloads", name) || marked("placement", name); };
   const auto index = parse_unsigned(path[1]).value_or(0);
   if (path[0] == "nodes") return marked("nodes", std::to_string(node_entries_[index]));
-  if (path[0] == "workloads" && path.back() == "state_model" && marked("state_models", "")) return true;  // it may name an unsound one
+  if (path[0] == "workloads" && path.back() == "state_model" && marked("state_models", ""))
+    return true;  // it may name an unsound one
   if (path[0] == "workloads") return workload_marked(cluster_.workloads[index].name.str());
   if (path[0] == "placement" || path[0] == "cores") return workload_marked(path[1]) || marked("cores", path[1]);
   if (path[0] == "moving") return marked("moving", path[1]) || workload_marked(cluster_.moving[index].workload.str());

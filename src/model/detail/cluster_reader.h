@@ -34,10 +34,11 @@ class ClusterReader {
     return read_text(value, problems_).transform([](std::string text) { return Id(std::move(text)); });
   }
   template <class Item>
-  std::optional<std::vector<Item>> read_list(Value value, std::string_view what, const std::function<std::optional<Item>(Value)>& read);
+  std::optional<std::vector<Item>> read_list(Value value, std::string_view what,
+                                             const std::function<std::optional<Item>(Value)>& read);
   // Remembers `what` as spoilt if problems were added since there were `before`.
   void mark_if_spoilt(std::size_t before, std::string_view section, std::string_view what);
-  void add_checked();              // what check() finds, at its places in the text
+  void add_checked();  // what check() finds, at its places in the text
   Place place_of(const Problem& problem) const;
   bool spoilt(const Problem& problem) const;
 
@@ -71,11 +72,12 @@ class ClusterReader {
   const Document& document_;
   Diagnostics problems_;
   Cluster cluster_;
-  std::vector<std::uint32_t> node_entries_;                             // by node: which entry of `nodes` wrote it
-  std::vector<std::uint32_t> model_entries_;                            // the same of `state_models`, of which unsound ones are left out
-  std::unordered_map<std::string_view, std::uint32_t> nodes_by_name_;   // views into cluster_.nodes, which grows no more by then
-  bool nodes_sound_ = true;                                             // else a name may be unknown only because its entry was wrong
-  std::unordered_set<std::string> spoilt_;  // "nodes/2", "workloads/t1", "placement/t1": read with problems, so what follows from them is not judged
+  std::vector<std::uint32_t> node_entries_;   // by node: which entry of `nodes` wrote it
+  std::vector<std::uint32_t> model_entries_;  // the same of `state_models`, of which unsound ones are left out
+  std::unordered_map<std::string_view, std::uint32_t> nodes_by_name_;  // views into cluster_.nodes, which grows no more by then
+  bool nodes_sound_ = true;  // else a name may be unknown only because its entry was wrong
+  std::unordered_set<std::string>
+      spoilt_;  // "nodes/2", "workloads/t1", "placement/t1": read with problems, so what follows from them is not judged
 };
 
 template <class Item>

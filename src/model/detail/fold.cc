@@ -13,7 +13,8 @@ constexpr std::size_t run_min = 3;
 
 bool same_but_for_name_and_zone(const Node& a, const Node& b) {
   const auto rest = [](const Node& n) {
-    return std::tie(n.cores, n.capacity, n.used, n.power, n.labels, n.taints, n.status, n.replicas_max, n.soft_limit, n.hard_limit, n.leaders);
+    return std::tie(n.cores, n.capacity, n.used, n.power, n.labels, n.taints, n.status, n.replicas_max, n.soft_limit,
+                    n.hard_limit, n.leaders);
   };
   return rest(a) == rest(b);
 }
@@ -27,7 +28,8 @@ bool counts_on(const Numbered& first, std::string_view next_name, std::uint64_t 
 
 std::vector<std::string_view> parts_of(std::string_view zone) {
   std::vector<std::string_view> parts;
-  for (std::size_t slash; (slash = zone.find('/')) != std::string_view::npos; zone.remove_prefix(slash + 1)) parts.push_back(zone.substr(0, slash));
+  for (std::size_t slash; (slash = zone.find('/')) != std::string_view::npos; zone.remove_prefix(slash + 1))
+    parts.push_back(zone.substr(0, slash));
   parts.push_back(zone);
   return parts;
 }
@@ -79,13 +81,17 @@ Fold fold_first(std::span<const Node> nodes) {
   const auto numbered = split_number(first.name.str());
   if (!numbered) return alone;
   std::size_t count = 1;
-  while (count < nodes.size() && same_but_for_name_and_zone(first, nodes[count]) && counts_on(*numbered, nodes[count].name.str(), count)) ++count;
+  while (count < nodes.size() && same_but_for_name_and_zone(first, nodes[count]) &&
+         counts_on(*numbered, nodes[count].name.str(), count))
+    ++count;
   // Halving keeps this linear where the zones follow no pattern; a long run that breaks in the middle is folded in pieces.
   for (; count >= run_min; count /= 2) {
     const auto zone = zone_pattern(nodes.first(count));
     if (!zone) continue;
     const auto width = numbered->padded ? numbered->digits : 0;
-    return {count, fmt::format("{}[{:0{}}-{:0{}}]", numbered->prefix, numbered->number, width, numbered->number + count - 1, width), *zone};
+    return {count,
+            fmt::format("{}[{:0{}}-{:0{}}]", numbered->prefix, numbered->number, width, numbered->number + count - 1, width),
+            *zone};
   }
   return alone;
 }

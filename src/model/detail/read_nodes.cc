@@ -26,7 +26,8 @@ void ClusterReader::read_node(Value value, std::uint32_t at) {
   fields.read("used", node.used, amounts);
   fields.quantity("power", node.power);
   fields.read("labels", node.labels, [&](Value v) { return read_labels(v); });
-  fields.read("taints", node.taints, [&](Value v) { return read_list<Taint>(v, "taints", [&](Value item) { return read_taint(item); }); });
+  fields.read("taints", node.taints,
+              [&](Value v) { return read_list<Taint>(v, "taints", [&](Value item) { return read_taint(item); }); });
   fields.read("status", node.status, [&](Value v) {
     return read_word(v, problems_, "a status", statuses).transform([](auto i) { return static_cast<NodeStatus>(i); });
   });

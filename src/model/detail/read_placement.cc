@@ -22,14 +22,15 @@ std::optional<NodeIndex> ClusterReader::find_node(Value value) {
     for (const Node& node : cluster_.nodes) names.push_back(node.name.str());
     if (const auto near = nearest(value.text(), names)) hint = fmt::format("did you mean {}?", quote(*near));
   }
-  problems_.add(value.place(), fmt::format("there is no node {}", quote(value.text())), hint.empty() ? "list it under nodes" : std::move(hint));
+  problems_.add(value.place(), fmt::format("there is no node {}", quote(value.text())),
+                hint.empty() ? "list it under nodes" : std::move(hint));
   return std::nullopt;
 }
 
 // Rows of cells under each workload: `placement` and `cores` have one shape.
 template <class Cell>
-void ClusterReader::read_tables(Value value, std::string_view section, std::map<WorkloadId, Rows<Cell>>& out, std::string_view cells,
-                                const std::function<std::optional<Cell>(Value)>& read) {
+void ClusterReader::read_tables(Value value, std::string_view section, std::map<WorkloadId, Rows<Cell>>& out,
+                                std::string_view cells, const std::function<std::optional<Cell>(Value)>& read) {
   if (!expect_map(value, problems_, "workloads and their rows")) return;
   for (const auto [key, rows] : value.pairs()) {
     const auto before = problems_.found();
@@ -53,7 +54,9 @@ void ClusterReader::read_placement(Value value) {
 
 void ClusterReader::read_cores(Value value) {
   read_tables<Core>(value, "cores", cluster_.cores, "cores", [&](Value v) {
-    return read_count(v, problems_, {.most = cores_max - 1}).transform([](auto n) { return Core(static_cast<std::uint16_t>(n)); });
+    return read_count(v, problems_, {.most = cores_max - 1}).transform([](auto n) {
+      return Core(static_cast<std::uint16_t>(n));
+    });
   });
 }
 
@@ -91,7 +94,9 @@ void ClusterReader::read_recent(Value value) {
 }
 
 std::optional<ShardIndex> ClusterReader::read_shard(Value value) {
-  return read_count(value, problems_, {.most = shards_max}).transform([](auto n) { return ShardIndex(static_cast<std::uint32_t>(n)); });
+  return read_count(value, problems_, {.most = shards_max}).transform([](auto n) {
+    return ShardIndex(static_cast<std::uint32_t>(n));
+  });
 }
 
 }  // namespace evenkeel::detail

@@ -63,8 +63,9 @@ void ClusterReader::read_workload(Value value) {
   read_loads(fields, out);
   fields.read("move_cost", out.move_cost, [&](Value v) { return read_quantity(v, problems_); });
   fields.read("require", out.require, [&](Value v) { return read_labels(v); });
-  fields.read("tolerate", out.tolerate,
-              [&](Value v) { return read_list<Toleration>(v, "tolerations", [&](Value item) { return read_toleration(item); }); });
+  fields.read("tolerate", out.tolerate, [&](Value v) {
+    return read_list<Toleration>(v, "tolerations", [&](Value item) { return read_toleration(item); });
+  });
   fields.read("spread", out.spread, [&](Value v) { return read_spread(v); });
   fields.read("apart_from", out.apart_from, workload_ids);
   fields.read("close_to", out.close_to, workload_ids);
@@ -105,7 +106,8 @@ std::optional<ShardLoads> ClusterReader::read_shard_loads(Value value) {
     if (!expect_map(loads, problems_, "resources and quantities")) return std::nullopt;
     for (const auto [resource, amount] : loads.pairs()) {
       const auto at = column_of(resource.text());
-      if (at == read.resources.end() || at->str() != resource.text()) read.resources.insert(at, ResourceId(std::string(resource.text())));
+      if (at == read.resources.end() || at->str() != resource.text())
+        read.resources.insert(at, ResourceId(std::string(resource.text())));
     }
     if (read.resources.size() > 256) {
       problems_.add(key.place(), "more than 256 resources in shard_loads", "check that the resources' names are not shards");
