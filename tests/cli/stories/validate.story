@@ -17,7 +17,7 @@ run validate -f c.yaml
 WORKLOAD  SHARDS  REPLICAS  PLACED  LOAD
 t1             2         2       1  cpu=0.1
 jobs           1         1       0  -
-! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 4 zones, 2 workloads, 3 shards, 5 replicas
+! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 3 zones, 2 workloads, 3 shards, 5 replicas
 
 run validate --file=c.yaml --output wide
 ----
@@ -31,7 +31,7 @@ dc3       1   1      4    4     8Gi
 WORKLOAD  SHARDS  REPLICAS  PLACED  LOAD     LEADER LOAD  STATE MODEL      SPREAD       REQUIRES
 t1             2         2       1  cpu=0.1  cpu=1        leader-follower  zone (soft)  disk=ssd
 jobs           1         1       0  -        -            online-offline   rack (hard)  -
-! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 4 zones, 2 workloads, 3 shards, 5 replicas
+! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 3 zones, 2 workloads, 3 shards, 5 replicas
 ----
 ----
 
@@ -56,7 +56,7 @@ workloads:
 placement:
   t1:
     - [n1, n2]
-! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 4 zones, 2 workloads, 3 shards, 5 replicas
+! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 3 zones, 2 workloads, 3 shards, 5 replicas
 
 run validate -f c.yaml -o json
 ----
@@ -89,12 +89,12 @@ run validate -f c.yaml -o json
     ]
   }
 }
-! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 4 zones, 2 workloads, 3 shards, 5 replicas
+! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 3 zones, 2 workloads, 3 shards, 5 replicas
 
 run validate -f c.yaml -o name
 ----
 cluster/pages
-! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 4 zones, 2 workloads, 3 shards, 5 replicas
+! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 3 zones, 2 workloads, 3 shards, 5 replicas
 
 file bad.yaml
 cluster: pages
@@ -132,7 +132,7 @@ kept
 run validate -f - -o name
 ----
 cluster/from-a-pipe
-! evenkeel: standard input is valid: cluster from-a-pipe, 0 nodes in 0 zones, 0 workloads, 0 shards, 0 replicas
+! evenkeel: standard input is valid: cluster from-a-pipe, 0 nodes, 0 workloads, 0 shards, 0 replicas
 
 file -
 {cluster: flow-yaml, nodes: [{name: n1}]}
@@ -142,7 +142,7 @@ kept
 run validate -f -
 ----
 WORKLOAD  SHARDS  REPLICAS  PLACED  LOAD
-! evenkeel: standard input is valid: cluster flow-yaml, 1 node in 1 zone, 0 workloads, 0 shards, 0 replicas
+! evenkeel: standard input is valid: cluster flow-yaml, 1 node, 0 workloads, 0 shards, 0 replicas
 
 run validate -f nosuch.yaml
 ----
@@ -151,7 +151,7 @@ exit 3
 
 full validate -f c.yaml -o name
 ----
-! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 4 zones, 2 workloads, 3 shards, 5 replicas
+! evenkeel: c.yaml is valid: cluster pages, 5 nodes in 3 zones, 2 workloads, 3 shards, 5 replicas
 ! evenkeel: standard output: No space left on device
 exit 1
 
@@ -162,4 +162,5 @@ kept
 run validate -f empty
 ----
 ! empty: error: the file is empty
+!   check its name, and that it was saved
 exit 2
