@@ -26,6 +26,7 @@ if(EVENKEEL_SANITIZE)
 endif()
 if(EVENKEEL_FUZZ)
   target_compile_options(evenkeel_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_compile_definitions(evenkeel_flags INTERFACE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 endif()
 if(EVENKEEL_COVERAGE)
   target_compile_options(evenkeel_flags INTERFACE --coverage)
@@ -80,7 +81,7 @@ function(evenkeel_test module)
 endfunction()
 
 # evenkeel_fuzz(NAME RUNS number LIBS target…)
-# tests/fuzz/NAME.cc with its corpus in tests/fuzz/corpus/NAME: a bounded number of runs under ctest, or as long as you like with
+# tests/fuzz/NAME.cc with its corpus in tests/fuzz/corpus/NAME: that many runs or a minute under ctest, or as long as you like with
 # `make fuzz`. Only in the fuzz build, which has no other tests.
 function(evenkeel_fuzz name)
   cmake_parse_arguments(arg "" "RUNS" "LIBS" ${ARGN})
@@ -92,7 +93,7 @@ function(evenkeel_fuzz name)
   set(found ${PROJECT_BINARY_DIR}/corpus/${name})
   file(MAKE_DIRECTORY ${found} ${corpus})
   add_test(NAME ${EVENKEEL_TEST_PREFIX}${name}
-    COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:fuzz_${name}> -runs=${arg_RUNS} -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
+    COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:fuzz_${name}> -runs=${arg_RUNS} -max_total_time=60 -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
   set_tests_properties(${EVENKEEL_TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
 endfunction()
 
