@@ -118,6 +118,13 @@ class Document {
   std::string texts_;
 };
 
+inline Value::Kind Value::kind() const { return static_cast<Kind>(document_->tape_[at_].kind); }
+inline Value Value::after() const { return {document_, document_->tape_[at_].end}; }
+inline std::string_view Value::text() const {
+  const auto& record = document_->tape_[at_];
+  return is_scalar() ? std::string_view(document_->texts_).substr(record.text, record.size) : std::string_view();
+}
+
 class Value::Items {
  public:
   class iterator {

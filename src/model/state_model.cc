@@ -105,10 +105,10 @@ void check_transitions(const StateModelSpec& spec, std::vector<std::string>& wro
   }
 }
 
-StateModel built_in(std::string name, std::vector<State> states, std::vector<std::pair<std::string, std::string>> edges) {
+StateModel built_in(std::string name, std::vector<State> states, const std::vector<std::pair<std::string, std::string>>& edges) {
   StateModelSpec spec{
       .name = StateModelId(std::move(name)), .states = std::move(states), .initial = StateId("offline"), .transitions = {}};
-  for (auto& [a, b] : edges) spec.transitions.push_back({StateId(a), StateId(b)});
+  for (const auto& [a, b] : edges) spec.transitions.push_back({StateId(a), StateId(b)});
   auto model = StateModel::make(std::move(spec));
   ensure(model.has_value(), "a built-in state model is sound");
   return *std::move(model);

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 
@@ -231,18 +230,12 @@ TEST(ClusterFile, FoldedRunsAreShort) {
   EXPECT_EQ(*parse_cluster(text, "c"), cluster);
 }
 
-// Peak memory of this process so far. Only its growth says something, and only upwards.
-std::int64_t peak_kib() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss;
-}
-
-TEST(ClusterFile, AMillionShardsFitInHalfAGigabyte) {
+// The big tables, at a size at which anything quadratic would be noticed. What they may cost in memory is held by tests/cli/limits.py.
+TEST(ClusterFile, ManyShardsSurviveWritingAndReading) {
   Cluster cluster;
   cluster.name = ClusterId("big");
   for (int i = 0; i < 1000; ++i) cluster.nodes.push_back({.name = NodeId(fmt::format("n{}", i))});
-  Workload workload{.name = WorkloadId("t"), .shards = 1'000'000, .replicas = 3};
+  Workload workload{.name = WorkloadId("t"), .shards = 200'000, .replicas = 3};
   workload.shard_loads.resources = {ResourceId("cpu")};
   Placement& rows = cluster.placement[workload.name];
   for (std::uint32_t shard = 0; shard < workload.shards; ++shard) {
@@ -252,12 +245,11 @@ TEST(ClusterFile, AMillionShardsFitInHalfAGigabyte) {
     workload.shard_loads.values.push_back(Quantity::from_nano(1 + shard % 1000));
   }
   cluster.workloads.push_back(std::move(workload));
-  const auto text = format_cluster(cluster, Syntax::yaml);
-  const auto before = peak_kib();
-  const auto read = parse_cluster(text, "big.yaml");
-  ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(*read, cluster);
-  EXPECT_LT(peak_kib() - before, 512 * 1024);
+  for (const Syntax syntax : {Syntax::yaml, Syntax::json}) {
+    const auto read = parse_cluster(format_cluster(cluster, syntax), "big", syntax);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(*read, cluster);
+  }
 }
 
 }  // namespace

@@ -82,7 +82,9 @@ class Handler {
   }
   Place token_start() {
     const char* start = at_;
-    while (start < end_ && std::string_view(" \t\r\n,:").find(*start) != std::string_view::npos) ++start;
+    while (start < end_ &&
+           (*start == ' ' || *start == '\n' || *start == ',' || *start == ':' || *start == '\t' || *start == '\r'))
+      ++start;
     walk_to(start);
     return place_;
   }
@@ -95,7 +97,9 @@ class Handler {
   bool number() {
     const Place place = token_start();
     const char* stop = at_;
-    while (stop < end_ && std::string_view("+-.0123456789eE").find(*stop) != std::string_view::npos) ++stop;
+    while (stop < end_ &&
+           ((*stop >= '0' && *stop <= '9') || *stop == '.' || *stop == '-' || *stop == '+' || *stop == 'e' || *stop == 'E'))
+      ++stop;
     const bool ok = builder_.scalar(Value::Kind::plain, {at_, static_cast<std::size_t>(stop - at_)}, place);
     walk_to(stop);
     return ok;

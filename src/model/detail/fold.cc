@@ -28,8 +28,10 @@ bool counts_on(const Numbered& first, std::string_view next_name, std::uint64_t 
 
 std::vector<std::string_view> parts_of(std::string_view zone) {
   std::vector<std::string_view> parts;
-  for (std::size_t slash; (slash = zone.find('/')) != std::string_view::npos; zone.remove_prefix(slash + 1))
+  for (auto slash = zone.find('/'); slash != std::string_view::npos; slash = zone.find('/')) {
     parts.push_back(zone.substr(0, slash));
+    zone.remove_prefix(slash + 1);
+  }
   parts.push_back(zone);
   return parts;
 }

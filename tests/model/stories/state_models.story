@@ -21,7 +21,7 @@ built_in LeaderStandby
 leader-standby: initial offline, bounded leader
   leader count 1, serves
   standby count replicas, no data, serves
-  offline count none
+  offline count none, no data
   leader to offline goes by standby
   leader to dropped goes by standby
   standby to dropped goes by offline
@@ -171,8 +171,6 @@ workloads: [{name: t, shards: 1, state_model: tired}]
 c.yaml:2:5: error: this state model is not sound: the initial state names the unknown state "off"
 c.yaml:2:5: error: this state model is not sound: the transition up -> dwn names the unknown state "dwn"; did you mean "down"?
 c.yaml:2:5: error: this state model is not sound: the transition up -> up leads nowhere
-c.yaml:2:11: error: the state model "MasterSlave" is built in
-  choose another name
 c.yaml:6:5: error: this state model is not sound: the state "down" is listed twice
 c.yaml:6:5: error: this state model is not sound: the state "error" is in every model and must not be listed
 c.yaml:6:5: error: this state model is not sound: the state "more" can never be used: a better one takes all replicas
@@ -184,8 +182,8 @@ c.yaml:23:32: error: 0 is out of range
   give a whole number from 1 to 4294967295
 c.yaml:23:53: error: expected a number, replicas or nodes, found "many"
   known: replicas, nodes
-c.yaml:30:47: error: there is no state model "tired"
-  name a built-in one or list it under state_models
+c.yaml:26:11: error: the state model "MasterSlave" is built in
+  choose another name
 
 # Ids of shards.
 shard
