@@ -10,7 +10,7 @@ namespace evenkeel::detail {
 
 namespace {
 
-// Four children a node: half the levels of a binary heap, and the children's entries (96 bytes) lie in two cache lines.
+// Four children a node: half the levels of a binary heap, and the children's entries (64 bytes) lie in one or two cache lines.
 constexpr std::size_t arity = 4;
 constexpr std::size_t slots_max = std::numeric_limits<std::uint32_t>::max();
 
@@ -26,12 +26,14 @@ Timer TimerQueue::add(Instant due, Loop::Callback callback) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
     slots_.emplace_back();
     heap_at_.push_back(0);
+    orders_.push_back(0);
   }
   const std::uint32_t slot = free_.back();
   free_.pop_back();
   slots_[slot].callback = std::move(callback);
+  orders_[slot] = order_++;
   heap_.emplace_back();
-  sift_up(heap_.size() - 1, Entry{due, order_++, slot});
+  sift_up(heap_.size() - 1, Entry{due, slot});
   return Timer{slot, slots_[slot].generation};
 }
 
@@ -53,7 +55,7 @@ Loop::Callback TimerQueue::take(std::size_t at) {
   const Entry last = heap_.back();
   heap_.pop_back();
   if (at < heap_.size()) {
-    if (at > 0 && last.before(heap_[parent(at)])) {
+    if (at > 0 && before(last, heap_[parent(at)])) {
       sift_up(at, last);
     } else {
       sift_down(at, last);
@@ -71,7 +73,7 @@ void TimerQueue::put(std::size_t at, const Entry& entry) {
 }
 
 void TimerQueue::sift_up(std::size_t at, const Entry& entry) {
-  while (at > 0 && entry.before(heap_[parent(at)])) {
+  while (at > 0 && before(entry, heap_[parent(at)])) {
     put(at, heap_[parent(at)]);
     at = parent(at);
   }
@@ -83,9 +85,9 @@ void TimerQueue::sift_down(std::size_t at, const Entry& entry) {
     const std::size_t end = std::min(child + arity, heap_.size());
     std::size_t least = child;
     for (std::size_t other = child + 1; other < end; ++other) {
-      if (heap_[other].before(heap_[least])) least = other;
+      if (before(heap_[other], heap_[least])) least = other;
     }
-    if (!heap_[least].before(entry)) break;
+    if (!before(heap_[least], entry)) break;
     put(at, heap_[least]);
     at = least;
   }
