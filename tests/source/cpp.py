@@ -233,26 +233,75 @@ def _after_angles(code, at):
     return len(code)
 
 
-def hashed_names(code):
-    """Names of variables, members and parameters that are declared as hash containers, by themselves or through an alias."""
-    names, aliases = set(), set()
+def hashed_aliases(code):
+    """Names that `using` gives to hash containers, or to what holds them."""
+    return {match.group(1) for match in re.finditer(r"\busing\s+(\w+)\s*=([^;]*);", code) if _HASHED.search(match.group(2))}
+
+
+def hashed_names(code, aliases=frozenset()):
+    """Names of variables, members, parameters and functions whose type is a hash container, by itself, inside another type as in
+    `vector<unordered_set<int>> names`, or through an alias: one of this code or of `aliases`."""
+    names = set()
     for match in _HASHED.finditer(code):
         end = _after_angles(code, match.end() - 1)
-        alias = re.search(r"\busing\s+(\w+)\s*=\s*[\w:\s]*$", code[: match.start()])
-        if alias:
-            aliases.add(alias.group(1))
+        if re.search(r"\busing\s+\w+\s*=[^;]*$", code[: match.start()]):
             continue
-        name = re.match(r"\s*(?:const\b)?[\s&*]*(\w+)", code[end:])
+        name = re.match(r"[\s>]*(?:const\b)?[\s>&*]*(\w+)", code[end:])
         if name and name.group(1) != "const":
             names.add(name.group(1))
-    for alias in aliases:
-        names.update(re.findall(rf"\b{alias}\b\s*(?:const\b)?[\s&*]*\b(\w+)\s*[;,=({{)]", code))
+    for alias in hashed_aliases(code) | aliases:
+        names.update(re.findall(rf"\b{alias}\b[\s>]*(?:const\b)?[\s>&*]*\b(\w+)\s*[;,=({{)]", code))
     return names
 
 
+def _cut_at_pipe(text):
+    """What stands before the first | outside of brackets. || is another thing."""
+    depth = 0
+    for match in re.finditer(r"[(\[{)\]}]|\|\|?", text):
+        if match.group(0) == "|" and depth == 0:
+            return text[: match.start()]
+        depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(match.group(0), 0)
+    return text
+
+
+def _last_name(expression):
+    """The name of what an expression reads: `index` of `*it->index`, `shards().index()`, `index[i]` and `index | views::keys`."""
+    text = _cut_at_pipe(expression).rstrip()
+    while text.endswith((")", "]")):
+        depth, at = 0, len(text)
+        while at > 0:
+            at -= 1
+            depth += {")": 1, "]": 1, "(": -1, "[": -1}.get(text[at], 0)
+            if depth == 0:
+                break
+        before, inside = text[:at].rstrip(), text[at + 1 : -1]
+        text = before if re.search(r"[\w\])>]$", before) else inside.rstrip()  # a call or a subscript, else mere brackets
+    name = re.search(r"(\w+)$", text)
+    return name.group(1) if name else None
+
+
+def _first_argument(code, at):
+    """The text from `at`, after an opening bracket, to the comma or the bracket that ends the argument."""
+    depth = 0
+    for index in range(at, len(code)):
+        if code[index] in "([{":
+            depth += 1
+        elif code[index] in ")]}" or (code[index] == "," and depth == 0):
+            if depth == 0:
+                return code[at:index]
+            depth -= 1
+    return code[at:]
+
+
 def iterated_names(code):
-    """(line, name) of everything walked through in order: the last name of a range-for's range, and what begin() is called on."""
+    """(line, name) of everything walked through in order: a range-for's range, what begin() is called on, what std::ranges:: gets."""
     found = []
+
+    def add(at, expression):
+        name = _last_name(expression)
+        if name:
+            found.append((code.count("\n", 0, at) + 1, name))
+
     for match in re.finditer(r"\bfor\s*\(", code):
         depth, end = 0, match.end() - 1
         for end in range(match.end() - 1, len(code)):
@@ -262,11 +311,9 @@ def iterated_names(code):
         inside = code[match.end() : end]
         colon = re.search(r"(?<!:):(?!:)", inside)
         if colon and ";" not in inside[colon.end() :]:
-            name = re.search(r"(\w+)\s*$", inside[colon.end() :])
-            if name:
-                found.append((code.count("\n", 0, match.start()) + 1, name.group(1)))
-    for match in re.finditer(r"\b(\w+)\s*(?:\.|->)\s*c?r?begin\s*\(", code):
-        found.append((code.count("\n", 0, match.start()) + 1, match.group(1)))
-    for match in re.finditer(r"\b(?:std::|ranges::)c?begin\s*\(\s*\*?([\w.>-]*?)(\w+)\s*\)", code):
-        found.append((code.count("\n", 0, match.start()) + 1, match.group(2)))
+            add(match.start(), inside[colon.end() :])
+    for match in re.finditer(r"[\w)\]]\s*(?:\.|->)\s*c?r?begin\s*\(", code):
+        add(match.start(), code[max(match.start() - 200, 0) : match.start() + 1])
+    for match in re.finditer(r"\bstd::(?:c?r?begin|(?:ranges|views)::(?:\w+::)*\w+)\s*\(", code):
+        add(match.start(), _first_argument(code, match.end()))
     return found

@@ -68,6 +68,14 @@ def lines_matching(code, pattern):
         yield code.count("\n", 0, match.start()) + 1, match
 
 
+def is_excused(lines, number, reason):
+    """Whether `reason` matches on the line of that number or in the comment directly above it."""
+    above = number - 2
+    while above >= 0 and lines[above].lstrip().startswith("//"):
+        above -= 1
+    return any(re.search(reason, line) for line in lines[above + 1 : number])
+
+
 # ---------------------------------------------------------------------------------------------------------------- modules
 
 
@@ -126,7 +134,9 @@ def includes_by_full_path(project) -> Iterable[Problem]:
             ours = include.path.startswith("evenkeel/")
             allowed = ours or include.path in GENERATED_HEADERS
             allowed = allowed or (path.startswith(("tests/", "bench/")) and include.path.startswith("tests/"))
-            if include.quoted and not allowed:
+            if ".." in include.path.split("/"):
+                yield Problem(path, include.line, f"{include.path} has a `..`; write the header's full path")
+            elif include.quoted and not allowed:
                 yield Problem(path, include.line, f'write "evenkeel/<module>/…" for our own headers and <{include.path}> for others')
             elif ours and not include.quoted and inside:
                 yield Problem(path, include.line, f'write "{include.path}" in quotes; angle brackets are for users and examples')
@@ -158,17 +168,20 @@ IMPURE_INCLUDES = [
     (r"evenkeel/base/(clock|loop|real_loop|virtual_loop)\.h", "the clock; take an Instant"),
     (r"evenkeel/base/file\.h", "files; take and return text"),
     (r"evenkeel/store/.*", "the store; take a snapshot, return effects as values"),
+    (r"evenkeel/\w+/shell/.*", "a shell; return effects as values"),
+    (r"evenkeel/(?:node|locks|sim|serve)/.*", "the outside world; return effects as values"),
 ]
 
 # (pattern in the code without comments and strings, what it is).
 IMPURE_CODE = [
-    (r"::now\s*\(|\bclock_gettime\s*\(|\bgettimeofday\s*\(|\b(?:std::)?time\s*\(\s*(?:nullptr|NULL|0|&)|\babsl::Now\s*\(", "the clock; take an Instant"),
+    (r"::now\s*\(|\bclock_gettime\s*\(|\bgettimeofday\s*\(|\bstd::clock\s*\(|\b(?:std::)?time\s*\(\s*(?:nullptr|NULL|0|&)|\babsl::Now\s*\(", "the clock; take an Instant"),
     (r"\brandom_device\b|\bmt19937(?:_64)?\b|(?<![\w.>])s?rand\s*\(|\bd?rand48\s*\(|\b\w+_int_distribution\b|\bBitGen\b", "dice; take an Rng&"),
     (r"\bstd::(?:ranges::)?(?:shuffle|sample)\b", "a shuffle that differs between standard libraries; use Rng::shuffle"),
-    (r"\bstd::(?:this_thread|j?thread|mutex|async|atomic)\b|\bthread_local\b", "threads"),
-    (r"\bu?sleep\s*\(|\bnanosleep\s*\(|\bsleep_(?:for|until)\b", "waiting; return when to be called again"),
+    (r"\bstd::(?:this_thread|j?thread|mutex|async|atomic|condition_variable|promise)\b|\bthread_local\b", "threads"),
+    (r"(?<![\w.>])(?:u|nano)?sleep\s*\(|\bsleep_(?:for|until)\b", "waiting; return when to be called again"),
+    (r"\bstd::system\s*\(", "the outside world; return effects as values"),
     (r"\b(?:secure_)?getenv\s*\(|\bsetenv\s*\(", "the environment; take options"),
-    (r"\bfopen\s*\(|\bstd::[iow]?fstream\b|\bstd::c(?:out|err|log|in)\b|(?<!\w)f?printf\s*\(|\bfmt::print\s*\(", "files and streams; take and return text"),
+    (r"\bfopen\s*\(|\bstd::[iow]?fstream\b|\bstd::c(?:out|err|log|in)\b|(?<!\w)f?printf\s*\(|(?<![\w.>])f?puts\s*\(|\bfmt::print\s*\(", "files and streams; take and return text"),
 ]
 IMPURE_INCLUDES = [(re.compile(pattern), what) for pattern, what in IMPURE_INCLUDES]
 IMPURE_CODE = [(re.compile(pattern), what) for pattern, what in IMPURE_CODE]
@@ -195,15 +208,14 @@ def core_is_pure(project) -> Iterable[Problem]:
 
 def core_keeps_order(project) -> Iterable[Problem]:
     """What decides never walks through a hash container: its order differs from run to run. `// Any order: …` says why it may."""
-    in_headers = {}
-    for path in filter(is_pure, project.tree.under("src/", ".h")):
-        in_headers.setdefault(module_of(path), set()).update(cpp.hashed_names(project.code(path)))
+    headers = [project.code(path) for path in project.tree.under("src/", ".h")]
+    aliases = set().union(*map(cpp.hashed_aliases, headers))
+    in_headers = set().union(*(cpp.hashed_names(code, aliases) for code in headers))
     for path in filter(is_pure, project.cpp_files("src/")):
-        names = in_headers.get(module_of(path), set()) | cpp.hashed_names(project.code(path))
+        names = in_headers | cpp.hashed_names(project.code(path), aliases)
         lines = project.tree.lines(path)
         for line, name in cpp.iterated_names(project.code(path)):
-            excused = any("// Any order: " in text for text in lines[max(line - 2, 0) : line])
-            if name in names and not excused:
+            if name in names and not is_excused(lines, line, r"// Any order: \S"):
                 yield Problem(
                     path,
                     line,
@@ -226,12 +238,7 @@ def functions_fit_a_screen(project) -> Iterable[Problem]:
             length = function.last - function.first + 1
             if length <= FUNCTION_LINES_MAX:
                 continue
-            above = function.first - 2
-            excused = False
-            while above >= 0 and lines[above].lstrip().startswith("//"):
-                excused = excused or re.search(r"// Long because \S", lines[above]) is not None
-                above -= 1
-            if not excused:
+            if not is_excused(lines, function.first, r"// Long because \S"):
                 yield Problem(
                     path,
                     function.first,
@@ -265,8 +272,9 @@ TOP_LEVEL_FILES = {
     "README.md",
 }
 FOLDERS = {".ci", "bench", "cmake", "docs", "examples", "packaging", "scripts"}
-TEST_FOLDERS = {"data", "fuzz", "install", "source", "story"}
+TEST_FOLDERS = {"fuzz", "install", "source", "story"}
 SINGLE_FILES = {"include/evenkeel", "src/CMakeLists.txt", "tests/CMakeLists.txt"}
+SOURCES = (".h", ".cc", ".h.in")  # no other file of src is read by the rules above
 
 
 def files_have_owners(project) -> Iterable[Problem]:
@@ -279,7 +287,9 @@ def files_have_owners(project) -> Iterable[Problem]:
         known = known or (len(parts) > 1 and parts[0] in FOLDERS)
         known = known or (len(parts) > 2 and parts[0] == "src" and parts[1] in project.modules)
         known = known or (len(parts) > 2 and parts[0] == "tests" and (parts[1] in project.modules or parts[1] in TEST_FOLDERS))
-        if not known:
+        if known and path.startswith("src/") and path not in SINGLE_FILES and not path.endswith(SOURCES):
+            yield Problem(path, 1, f"is none of {', '.join(SOURCES)}; name it so, or move it out of src")
+        elif not known:
             yield Problem(path, 1, "belongs to no module or known folder; move it, or name its place in tests/source/rules.py")
 
 
@@ -345,12 +355,18 @@ def make_targets_exist(project) -> Iterable[Problem]:
 
 
 def commands_exist(project) -> Iterable[Problem]:
-    """Every `evenkeel NAME` in a document's fenced blocks is a command that the program knows."""
+    """Every `evenkeel NAME`, or `evenkeel NAME NAME`, in a document's fenced blocks is a command that the program knows."""
     for path in markdown(project):
         for line, command in command_lines(project.tree.text(path), inline=False):
-            match = re.match(r"(?:sudo\s+)?(?:\./)?(?:build/)?evenkeel\s+([a-z][\w-]*)", command)
-            if match and not project.runs([match.group(1), "--help"]):
-                yield Problem(path, line, f"the program has no command `evenkeel {match.group(1)}`; see `evenkeel --help`")
+            match = re.match(r"(?:sudo\s+)?(?:\./)?(?:build/)?evenkeel\s+([a-z][\w-]*)(?:\s+([a-z][\w-]*)(?=\s|$))?", command)
+            if not match:
+                continue
+            # A second word after a command without commands of its own is a name or a file: then any would do.
+            first, second = match.groups()
+            if not project.runs([first, "--help"]):
+                yield Problem(path, line, f"the program has no command `evenkeel {first}`; see `evenkeel --help`")
+            elif second and not project.runs([first, second, "--help"]):
+                yield Problem(path, line, f"the program has no command `evenkeel {first} {second}`; see `evenkeel {first} --help`")
 
 
 def anchors(text):
@@ -392,8 +408,8 @@ def links_resolve(project) -> Iterable[Problem]:
 
 # -------------------------------------------------------------------------------------------------------------------- text
 
-# Kept to the byte: inputs that are wrong on purpose, and what programs printed.
-BYTES_ON_PURPOSE = ("tests/fuzz/corpus/", "tests/data/")
+# Kept to the byte: inputs that are wrong on purpose.
+BYTES_ON_PURPOSE = ("tests/fuzz/corpus/",)
 BINARY = (".png", ".ico", ".gz", ".woff2")
 
 

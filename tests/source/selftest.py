@@ -22,10 +22,16 @@ PICTURE = """# Architecture
 HEADER = "#pragma once\n// A thing.\n"
 
 
-def problems(rule, files, links=(), commands=("validate",)):
+def has_command(commands, words):
+    """As the program does: validate takes any word, completion has commands of its own."""
+    first, second = words[0], words[1]
+    return first in commands and (second == "--help" or first != "completion" or f"{first} {second}" in commands)
+
+
+def problems(rule, files, links=(), commands=("validate", "completion", "completion bash")):
     files = {"docs/architecture.md": PICTURE, **files}
     encoded = {path: text if isinstance(text, bytes) else text.encode() for path, text in files.items() if text is not None}
-    project = rules.Project(tree.Tree(encoded, links), lambda words: words[0] in commands)
+    project = rules.Project(tree.Tree(encoded, links), lambda words: has_command(commands, words))
     return [str(problem) for problem in rule(project)]
 
 
@@ -43,17 +49,27 @@ BAD = [
     (rules.includes_by_full_path, {"src/base/a.cc": '#include "a.h"\n'}, 'src/base/a.cc:1: write "evenkeel/<module>'),
     (rules.includes_by_full_path, {"src/base/a.cc": '#include "tests/story/story.h"\n'}, 'src/base/a.cc:1: write "evenkeel/<module>'),
     (rules.includes_by_full_path, {"src/base/a.cc": "#include <evenkeel/base/a.h>\n"}, 'src/base/a.cc:1: write "evenkeel/base/a.h" in quotes'),
+    (rules.includes_by_full_path, {"src/base/a.cc": '#include "evenkeel/base/../cli/a.h"\n'}, "src/base/a.cc:1: evenkeel/base/../cli/a.h has a `..`"),
+    (rules.includes_by_full_path, {"src/base/a.cc": "\n#include <../a.h>\n"}, "src/base/a.cc:2: ../a.h has a `..`"),
     (rules.has_opening_comment, {"src/base/a.h": "// A thing.\n#pragma once\n"}, "src/base/a.h:1: start the header with"),
     (rules.has_opening_comment, {"src/base/a.h": "#pragma once\n\n#include <string>\n"}, "src/base/a.h:2: after `#pragma once`"),
     (rules.core_is_pure, {"src/model/a.cc": "#include <thread>\n"}, "src/model/a.cc:1: <thread> brings in threads"),
     (rules.core_is_pure, {"src/model/a.h": '#include "evenkeel/base/clock.h"\n'}, "src/model/a.h:1: <evenkeel/base/clock.h> brings in the clock"),
     (rules.core_is_pure, {"src/control/a.cc": '#include "evenkeel/store/s.h"\n'}, "src/control/a.cc:1: <evenkeel/store/s.h> brings in the store"),
+    (rules.core_is_pure, {"src/control/a.cc": '#include "evenkeel/control/shell/a.h"\n'}, "src/control/a.cc:1: <evenkeel/control/shell/a.h> brings in a shell"),
+    (rules.core_is_pure, {"src/control/a.cc": '#include "evenkeel/node/a.h"\n'}, "src/control/a.cc:1: <evenkeel/node/a.h> brings in the outside world"),
+    (rules.core_is_pure, {"src/broker/a.cc": '#include "evenkeel/locks/a.h"\n'}, "src/broker/a.cc:1: <evenkeel/locks/a.h> brings in the outside world"),
     (rules.core_is_pure, {"src/place/a.cc": "\nauto t = std::chrono::steady_clock::now();\n"}, "src/place/a.cc:2: `::now(` is the clock"),
     (rules.core_is_pure, {"src/place/a.cc": "auto t = time(nullptr);\n"}, "src/place/a.cc:1: `time(nullptr` is the clock"),
+    (rules.core_is_pure, {"src/place/a.cc": "auto t = std::clock();\n"}, "src/place/a.cc:1: `std::clock(` is the clock"),
     (rules.core_is_pure, {"src/place/a.cc": "std::random_device d;\n"}, "src/place/a.cc:1: `random_device` is dice"),
     (rules.core_is_pure, {"src/place/a.cc": "int x = rand();\n"}, "src/place/a.cc:1: `rand(` is dice"),
     (rules.core_is_pure, {"src/place/a.cc": "std::shuffle(a, b, g);\n"}, "src/place/a.cc:1: `std::shuffle` is a shuffle"),
     (rules.core_is_pure, {"src/place/a.cc": "std::mutex m;\n"}, "src/place/a.cc:1: `std::mutex` is threads"),
+    (rules.core_is_pure, {"src/place/a.cc": "std::condition_variable c;\n"}, "src/place/a.cc:1: `std::condition_variable` is threads"),
+    (rules.core_is_pure, {"src/place/a.cc": "std::promise<int> p;\n"}, "src/place/a.cc:1: `std::promise` is threads"),
+    (rules.core_is_pure, {"src/place/a.cc": "void f() { std::system(s); }\n"}, "src/place/a.cc:1: `std::system(` is the outside world"),
+    (rules.core_is_pure, {"src/place/a.cc": "void f() { std::puts(s); }\n"}, "src/place/a.cc:1: `puts(` is files"),
     (rules.core_is_pure, {"src/place/a.cc": "void f() { usleep(3); }\n"}, "src/place/a.cc:1: `usleep(` is waiting"),
     (rules.core_is_pure, {"src/place/a.cc": 'auto h = getenv("HOME");\n'}, "src/place/a.cc:1: `getenv(` is the environment"),
     (rules.core_is_pure, {"src/place/a.cc": "std::ofstream out;\n"}, "src/place/a.cc:1: `std::ofstream` is files"),
@@ -72,6 +88,45 @@ BAD = [
         {"src/place/a.cc": "using Index = std::unordered_set<int>;\nvoid f(const Index& index) {\n  for (int i : index) g(i);\n}\n"},
         "src/place/a.cc:3: walks through the hash container index",
     ),
+    (
+        rules.core_keeps_order,  # a header's names and aliases hold in every module
+        {
+            "src/base/b.h": "using Index = std::unordered_map<K, V>;\n",
+            "src/model/m.h": "struct M {\n  Index nodes_by_id;\n};\n",
+            "src/place/a.cc": "for (auto& n : m.nodes_by_id) f(n);\n",
+        },
+        "src/place/a.cc:1: walks through the hash container nodes_by_id",
+    ),
+    (
+        rules.core_keeps_order,
+        {"src/model/m.h": "const std::unordered_set<K>& keys() const;\n", "src/place/a.cc": "for (auto& k : m->keys()) f(k);\n"},
+        "src/place/a.cc:1: walks through the hash container keys",
+    ),
+    (
+        rules.core_keeps_order,
+        {"src/place/a.cc": "std::unordered_map<K, V> m;\nfor (auto& k : m | std::views::filter(big | small)) f(k);\n"},
+        "src/place/a.cc:2: walks through the hash container m",
+    ),
+    (
+        rules.core_keeps_order,
+        {"src/place/a.cc": "std::vector<std::unordered_map<K, V>> maps;\nfor (auto& k : maps[rows[i]]) f(k);\n"},
+        "src/place/a.cc:2: walks through the hash container maps",
+    ),
+    (
+        rules.core_keeps_order,
+        {"src/place/a.cc": "std::unordered_set<int> seen;\nstd::ranges::copy(this->seen, out);\n"},
+        "src/place/a.cc:2: walks through the hash container seen",
+    ),
+    (
+        rules.core_keeps_order,
+        {"src/place/a.cc": "std::unordered_set<int> m;\n// Any order:\nfor (int i : m) sum += i;\n"},
+        "src/place/a.cc:3: walks through the hash container m",
+    ),
+    (
+        rules.core_keeps_order,
+        {"src/place/a.cc": "std::unordered_set<int> m;\n// Any order: a sum.\n\nfor (int i : m) sum += i;\n"},
+        "src/place/a.cc:4: walks through the hash container m",
+    ),
     (rules.functions_fit_a_screen, {"src/base/a.cc": "\nint f() {\n" + "  g();\n" * 60 + "}\n"}, "src/base/a.cc:2: f has 62 lines"),
     (rules.functions_fit_a_screen, {"src/base/a.h": "// Long.\nint f() {\n" + "\n" * 60 + "}\n"}, "src/base/a.h:2: f has 62 lines"),
     (rules.files_are_short, {"src/base/a.cc": "int a;\n" * 701}, "src/base/a.cc:701: has 701 lines"),
@@ -79,6 +134,8 @@ BAD = [
     (rules.files_have_owners, {"src/mood/a.cc": "\n"}, "src/mood/a.cc:1: belongs to no module"),
     (rules.files_have_owners, {"src/a.cc": "\n"}, "src/a.cc:1: belongs to no module"),
     (rules.files_have_owners, {"tests/mood/a.cc": "\n"}, "tests/mood/a.cc:1: belongs to no module"),
+    (rules.files_have_owners, {"src/base/a.inc": "\n"}, "src/base/a.inc:1: is none of .h, .cc, .h.in"),
+    (rules.files_have_owners, {"src/base/detail/notes.md": "\n"}, "src/base/detail/notes.md:1: is none of .h, .cc, .h.in"),
     (rules.files_have_owners, {"tools/a.py": "\n"}, "tools/a.py:1: belongs to no module"),
     (rules.tests_do_not_wait_or_skip, {"tests/base/a.cc": "std::this_thread::sleep_for(1s);\n"}, "tests/base/a.cc:1: `sleep_for`: use a"),
     (rules.tests_do_not_wait_or_skip, {"tests/base/a.cc": "\nTEST(A, DISABLED_b) {}\n"}, "tests/base/a.cc:2: `DISABLED_b`: mend"),
@@ -93,6 +150,7 @@ BAD = [
     ),
     (rules.commands_exist, {"docs/a.md": "```\n$ build/evenkeel fly --to moon\n```\n"}, "docs/a.md:2: the program has no command `evenkeel fly`"),
     (rules.commands_exist, {"docs/a.md": "```\ncat a | evenkeel fly\n```\n"}, "docs/a.md:2: the program has no command `evenkeel fly`"),
+    (rules.commands_exist, {"docs/a.md": "```\nevenkeel completion tcsh\n```\n"}, "docs/a.md:2: the program has no command `evenkeel completion tcsh`"),
     (rules.links_resolve, {"docs/a.md": "\nSee [this](b.md).\n"}, "docs/a.md:2: the link to b.md leads nowhere"),
     (rules.links_resolve, {"docs/a.md": "# One\n\n[two](#two)\n"}, "docs/a.md:3: docs/a.md has no heading for #two"),
     (rules.text_is_tidy, {"a.txt": b"good\n\xff\n"}, "a.txt:2: is not UTF-8"),
@@ -113,18 +171,23 @@ GOOD = [
     (rules.has_opening_comment, {"src/base/a.h": HEADER}),
     (rules.core_is_pure, {"src/control/shell/a.cc": "#include <thread>\nauto t = clock::now();\n", "src/base/a.cc": "#include <thread>\n"}),
     (rules.core_is_pure, {"src/place/a.cc": '// rand() and ::now() are forbidden\nauto s = "getenv(x)"; Instant time() const; int grand(int); x.time();\n'}),
+    (rules.core_is_pure, {"src/place/a.cc": "broker.sleep(3); broker->puts(x); int asleep(int); auto c = clock(); Promise p;\n"}),
+    (rules.core_is_pure, {"src/control/shell/a.cc": '#include "evenkeel/control/shell/a.h"\n#include "evenkeel/node/a.h"\n'}),
     (rules.core_keeps_order, {"src/place/a.cc": "std::unordered_map<int, int> m;\nif (m.find(1) != m.end()) f();\nfor (int i : v) g(i);\n"}),
     (rules.core_keeps_order, {"src/place/a.cc": "std::unordered_set<int> m;\n// Any order: a sum of integers.\nfor (int i : m) sum += i;\n"}),
+    (rules.core_keeps_order, {"src/place/a.cc": "std::unordered_set<int> m;\n// Any order: a sum of\n// integers.\nfor (int i : m) sum += i;\n"}),
+    (rules.core_keeps_order, {"src/place/a.cc": "std::unordered_set<int> m;\nfor (int i : sorted(m)) f(i);\nstd::ranges::sort(v, m);\nfor (int i : m2[m.at(1)]) f(i);\n"}),
     (rules.core_keeps_order, {"src/place/a.cc": "std::unordered_set<int> m;\nfor (int i = a ? 1 : 2; i < 3; ++i) m.insert(i);\n"}),
     (rules.functions_fit_a_screen, {"src/base/a.cc": "int f() {\n" + "  g();\n" * 58 + "}\n"}),
     (rules.functions_fit_a_screen, {"src/base/a.cc": "// Reads all.\n// Long because it is a table.\n// Really.\nint f() {\n" + "\n" * 90 + "}\n"}),
     (rules.functions_fit_a_screen, {"src/base/a.cc": "namespace a {\nclass B final : public C<int> {\n" + "  int d() { return 1; }\n" * 80 + "};\n}\n"}),
     (rules.files_are_short, {"src/base/a.cc": "int a;\n" * 700, "docs/a.md": "a\n" * 900}),
     (rules.files_have_owners, {"Makefile": "\n", "src/base/a.h": "\n", "tests/model/stories/a.story": "\n", "tests/source/a.py": "\n", "src/CMakeLists.txt": "\n"}),
+    (rules.files_have_owners, {"src/base/detail/a.cc": "\n", "src/cli/version.h.in": "\n"}),
     (rules.tests_do_not_wait_or_skip, {"tests/base/a.cc": "// never sleep_for\nint asleep(int);\n", "src/base/a.cc": "usleep(1);\n"}),
     (rules.readme_is_short, {"README.md": "a\n" * 99}),
     (rules.make_targets_exist, {"Makefile": "test: dep ## Test\n", "README.md": "To make sure, `make test A=b`, or `make`.\n```\nmake test  # make sure\n```\n"}),
-    (rules.commands_exist, {"docs/a.md": "evenkeel fly\n```\n$ build/evenkeel validate -f a.yaml\nevenkeel --version\nevenkeel::fly()\n```\n"}),
+    (rules.commands_exist, {"docs/a.md": "evenkeel fly\n```\n$ build/evenkeel validate -f a.yaml\nevenkeel --version\nevenkeel::fly()\nevenkeel completion bash\nevenkeel validate pages\n```\n"}),
     (rules.links_resolve, {"docs/a.md": "# The End!\n[a](../README.md) [b](#the-end) [c](https://x.example) [d](.) `[e](nowhere)`\n", "README.md": "\n"}),
     (rules.text_is_tidy, {"a.story": "blanks \n", "tests/fuzz/corpus/x/1": b"\xff", "Makefile": "a:\n\tb\n", "empty": ""}),
 ]
