@@ -1,5 +1,6 @@
 # How everything here is compiled, and the functions that declare modules, tests, fuzz targets and benchmarks.
-# Adding a .cc file to a module, a test folder or bench/ needs no change here: folders are globbed.
+# Adding a .cc file to a module or its tests needs no change here: their folders are globbed. Fuzz targets and benchmarks, one file
+# each, are named in tests/fuzz/targets.cmake and bench/CMakeLists.txt.
 
 set(CMAKE_CXX_STANDARD 23)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -59,7 +60,7 @@ if(EVENKEEL_SANITIZE)
 endif()
 
 # evenkeel_test(MODULE [THREADS] [LIBS target…] [NEEDS target…])
-# One program, tests/MODULE/*.cc, run as the ctest entry MODULE. It may read its stories and data below tests/.
+# One program, tests/MODULE/**.cc, run as the ctest entry MODULE. It may read its stories and data below tests/.
 # THREADS: threads matter there, so the thread sanitizer's build has it too; that build has no others.
 # NEEDS: what the module's other ctest entries (MODULE.something) run, so that `make check` builds it too.
 function(evenkeel_test module)
@@ -67,7 +68,7 @@ function(evenkeel_test module)
   if(EVENKEEL_SANITIZE STREQUAL "thread" AND NOT arg_THREADS)
     return()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/*.cc)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/*.cc)
   add_executable(${module}_test ${sources})
   set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${module}_test PRIVATE Evenkeel::${module} evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
@@ -91,9 +92,10 @@ function(evenkeel_fuzz name)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
   set(found ${PROJECT_BINARY_DIR}/corpus/${name})
-  file(MAKE_DIRECTORY ${found} ${corpus})
+  # libFuzzer stops at a corpus folder that is not there, and either may have been removed since the build was configured.
   add_test(NAME ${EVENKEEL_TEST_PREFIX}${name}
-    COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:fuzz_${name}> -runs=${arg_RUNS} -max_total_time=60 -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
+    COMMAND sh -c "mkdir -p '${found}' '${corpus}' && exec \"$@\"" sh
+      ${EVENKEEL_LAUNCHER} $<TARGET_FILE:fuzz_${name}> -runs=${arg_RUNS} -max_total_time=60 -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
   set_tests_properties(${EVENKEEL_TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
 endfunction()
 
