@@ -96,6 +96,7 @@ install: ## Install program, libraries and headers: PREFIX=/usr/local DESTDIR=
 	@scripts/setup build
 	@scripts/build --product release product
 	@DESTDIR=$(DESTDIR) cmake --install build --prefix $(PREFIX)
+	@rm -f build/install_manifest.txt
 
 .PHONY: deb
 deb: ## Make the Debian packages, in build/packages
