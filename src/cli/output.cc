@@ -13,7 +13,7 @@ std::size_t width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-bool number(std::string_view text) { return text == "-" || (!text.empty() && text[0] >= '0' && text[0] <= '9'); }
+bool number(std::string_view text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
 
 }  // namespace
 
@@ -30,12 +30,16 @@ void Table::add(std::vector<std::string> row) {
 std::string Table::format() const {
   const std::size_t columns = rows_.front().size();
   std::vector<std::size_t> widths(columns, 0);
-  std::vector<bool> right(columns, rows_.size() > 1);
-  for (std::size_t r = 0; r < rows_.size(); ++r) {
-    for (std::size_t c = 0; c < columns; ++c) {
+  std::vector<bool> right(columns, false);
+  for (std::size_t c = 0; c < columns; ++c) {
+    bool some = false, all = true;  // numbers; cells with nothing to say are either
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
       widths[c] = std::max(widths[c], width(rows_[r][c]));
-      if (r > 0 && !number(rows_[r][c])) right[c] = false;
+      if (r == 0 || rows_[r][c] == "-") continue;
+      some |= number(rows_[r][c]);
+      all &= number(rows_[r][c]);
     }
+    right[c] = some && all;
   }
   std::string out;
   for (const auto& row : rows_) {
