@@ -63,6 +63,19 @@ void wrong_usage(Session& session, const CLI::App& command, std::string_view mes
 
 std::string help_of(const CLI::App& app) { return app.help(app.get_parent() == nullptr ? "" : path_of(*app.get_parent())); }
 
+// A word too many may be why a required option is missing: it was meant as its value.
+bool is_about_extras(const CLI::ParseError& error) {
+  const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
+  return code == CLI::ExitCodes::ExtrasError || code == CLI::ExitCodes::RequiredError;
+}
+
+bool takes_file(const Session& session, const CLI::App& command) {
+  return std::ranges::any_of(command.get_options(), [&](const CLI::Option* option) {
+    const auto hint = session.hints.find(option);
+    return hint != session.hints.end() && hint->second.files && option->count() == 0;
+  });
+}
+
 // What CLI11 found wrong, with what was probably meant.
 void parse_failed(Session& session, CLI::App& app, std::span<const std::string> args, const CLI::ParseError& error) {
   const auto [command, unknown] = walk(app, args);
@@ -75,6 +88,18 @@ void parse_failed(Session& session, CLI::App& app, std::span<const std::string> 
     const auto name = word.substr(0, word.find('='));
     if (!name.starts_with("--") || name.size() == 2 || std::ranges::find(known, name) != known.end()) continue;
     return wrong_usage(session, *command, fmt::format("unknown option {}", quote(name)), near(name, known));
+  }
+  if (const auto extras = app.remaining(true); !extras.empty() && is_about_extras(error)) {
+    const std::string file = takes_file(session, *command) ? fmt::format("did you mean -f {}?", quote(extras[0])) : "";
+    return extras[0].starts_with('-')
+               ? wrong_usage(session, *command, fmt::format("unknown option {}", quote(extras[0])), "")
+               : wrong_usage(session, *command, fmt::format("unexpected argument {}", quote(extras[0])), file);
+  }
+  for (const CLI::Option* option : command->get_options()) {
+    if (option->count() > 1 && option->get_items_expected_max() == 1) {
+      return wrong_usage(session, *command, fmt::format("{} is given {} times", option->get_name(), option->count()),
+                         "give it once");
+    }
   }
   wrong_usage(session, *command, error.what(), "");
 }
@@ -99,8 +124,12 @@ void dispatch(Session& session, CLI::App& app, std::span<const std::string> args
   std::vector<std::string> reversed(args.rbegin(), args.rend());  // as CLI11 wants it
   try {
     app.parse(std::move(reversed));
-  } catch (const CLI::CallForHelp&) {
-    session.print(help_of(*walk(app, args).first));
+  } catch (const CLI::CallForHelp& help) {
+    const auto [command, unknown] = walk(app, args);
+    if (!unknown.empty()) return parse_failed(session, app, args, help);
+    session.print(help_of(*command));
+  } catch (const CLI::CallForVersion& version) {
+    session.print(version.what());
   } catch (const CLI::ParseError& error) {
     parse_failed(session, app, args, error);
   }
@@ -160,16 +189,14 @@ void Session::fail(const Diagnostics& problems) {
 }
 
 CLI::Option* add_output(CLI::App& command, Session& session, Output& output) {
-  std::map<std::string, Output> forms;
-  for (std::size_t i = 0; i < output_names.size(); ++i) forms.emplace(output_names[i], static_cast<Output>(i));
   auto* option = command.add_option_function<std::string>(
       "-o,--output",
-      [&output, forms](const std::string& word) {
-        const auto found = forms.find(word);
-        if (found == forms.end())
+      [&output](const std::string& word) {
+        const auto found = std::ranges::find(output_names, word);
+        if (found == output_names.end())
           throw CLI::ValidationError("--output",
                                      fmt::format("{} is not a form of output; {}", quote(word), suggestion(word, output_names)));
-        output = found->second;
+        output = static_cast<Output>(found - output_names.begin());
       },
       "Form of the output: table, wide, json, yaml or name");
   option->type_name("FORM");
@@ -184,15 +211,13 @@ CLI::Option* add_file(CLI::App& command, Session& session, std::string& file) {
   return option;
 }
 
-int run(std::span<const std::string> args, Io& io) {
+int run(const std::vector<std::string>& args, Io& io) {
   Session session(io);
   const auto app = make_app(session);
   if (!args.empty() && args[0] == "__complete") {
-    const auto words = args.subspan(1);
+    const auto words = std::span(args).subspan(1);
     const auto before = words.empty() ? words : words.first(words.size() - 1);
     session.print(complete(*app, session, before, words.empty() ? "" : words.back()));
-  } else if (args.size() == 1 && args[0] == "--version") {
-    return run(std::vector<std::string>{"version"}, io);
   } else {
     dispatch(session, *app, args);
   }

@@ -12,9 +12,9 @@
 // Adding a command: one file that defines `void add_NAME(CLI::App&, Session&)` (command.h), one line in the table in cli.cc.
 
 #include <functional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "evenkeel/base/result.h"
 
@@ -32,6 +32,7 @@ struct Io {
   bool colour = false;                                                    // standard error takes colours
 };
 
-int run(std::span<const std::string> args, Io& io);
+// `args`: the words after the program's name.
+int run(const std::vector<std::string>& args, Io& io);
 
 }  // namespace evenkeel::cli

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,9 +29,10 @@ struct Session {
 
   // Writes data; a failure to write is a failure of the command.
   void print(std::string_view data);
-  // Words for people: "evenkeel: …" in front, "error" in red on a terminal.
+  // Words for people: "evenkeel: …" in front.
   void say(std::string_view words);
   void fail(const Error& error);
+  // Each problem with its place; "error" in red on a terminal.
   void fail(const Diagnostics& problems);
 };
 
@@ -38,7 +40,7 @@ struct Session {
 std::vector<CLI::App*> commands_of(CLI::App& app);
 CLI::App* find_command(CLI::App& app, const std::string& word);
 
-// -o, with the formats this command has.
+// -o, the form of the output; every command has all five (output.h).
 CLI::Option* add_output(CLI::App& command, Session& session, Output& output);
 // -f FILE, "-" for standard input.
 CLI::Option* add_file(CLI::App& command, Session& session, std::string& file);

@@ -12,9 +12,14 @@ namespace {
 
 constexpr std::string_view bash_script = R"script(# Completion of evenkeel for bash: source <(evenkeel completion bash)
 _evenkeel() {
-  local current=${COMP_WORDS[COMP_CWORD]} answer line
+  local current=${COMP_WORDS[COMP_CWORD]} answer line word words=()
+  # To bash, --output=json is three words.
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    [[ $word == = ]] || words+=("$word")
+  done
+  [[ $current != = ]] || current=
   COMPREPLY=()
-  answer=$("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD-1}" "$current" 2>/dev/null) || return 0
+  answer=$("${COMP_WORDS[0]}" __complete "${words[@]}" "$current" 2>/dev/null) || return 0
   while IFS= read -r line; do
     case $line in
       :files) compopt -o filenames 2>/dev/null; mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
@@ -29,17 +34,21 @@ complete -F _evenkeel evenkeel
 constexpr std::string_view zsh_script = R"script(#compdef evenkeel
 # Completion of evenkeel for zsh: source <(evenkeel completion zsh), or put it into a folder of $fpath as _evenkeel
 _evenkeel() {
-  local line answer
+  local line answer failed=1
   local -a candidates
   answer=$("${words[1]}" __complete "${(@)words[2,CURRENT-1]}" "${words[CURRENT]}" 2>/dev/null) || return 1
   for line in "${(@f)answer}"; do
     case $line in
-      :files) _files ;;
+      :files)
+        [[ ${words[CURRENT]} != --*=* ]] || compset -P '*='
+        _files && failed=0
+        ;;
       :words) ;;
       *) candidates+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
     esac
   done
-  (( ${#candidates} )) && _describe 'evenkeel' candidates
+  (( ${#candidates} )) && _describe 'evenkeel' candidates && failed=0
+  return failed
 }
 if [[ ${funcstack[1]} == _evenkeel ]]; then
   _evenkeel "$@"
@@ -55,7 +64,8 @@ function __evenkeel_complete
   for line in ($words[1] __complete $words[2..-1] "$current" 2>/dev/null)
     switch $line
       case ':files'
-        __fish_complete_path "$current"
+        set -l option (string match -r '^--[^=]+=' -- "$current")
+        __fish_complete_path (string replace -r '^--[^=]+=' '' -- "$current") | string replace -r -- '^' "$option"
       case ':words'
       case '*'
         echo $line
@@ -68,10 +78,11 @@ complete -c evenkeel -f -a '(__evenkeel_complete)'
 struct Candidates {
   std::string text;
   std::string_view partial;
+  std::string_view before = {};  // what each candidate starts with, beyond its word
   bool files = false;
 
   void add(std::string_view word, std::string_view description) {
-    if (word.starts_with(partial)) text += fmt::format("{}\t{}\n", word, description.substr(0, description.find('\n')));
+    if (word.starts_with(partial)) text += fmt::format("{}{}\t{}\n", before, word, description.substr(0, description.find('\n')));
   }
 };
 
@@ -100,6 +111,13 @@ std::string complete(CLI::App& app, const Session& session, std::span<const std:
     }
   }
   Candidates found{.text = {}, .partial = partial};
+  if (const auto equals = partial.find('=');
+      waiting == nullptr && equals != std::string_view::npos && partial.starts_with("--")) {
+    waiting = option_of(*at, std::string(partial.substr(0, equals)));
+    if (waiting == nullptr) return ":words\n";
+    found.before = partial.substr(0, equals + 1);
+    found.partial = partial.substr(equals + 1);
+  }
   if (waiting != nullptr) {
     const auto hint = session.hints.find(waiting);
     if (hint != session.hints.end()) {

@@ -1,4 +1,4 @@
-// evenkeel version
+// evenkeel version, and evenkeel --version
 
 #include "evenkeel_version.h"
 
@@ -28,6 +28,7 @@ std::string version_as(Output output) {
 }  // namespace
 
 void add_version(CLI::App& app, Session& session) {
+  app.set_version_flag("--version", version_as(Output::table), "Print the version and exit");
   auto* command = app.add_subcommand("version", "Print the version");
   auto output = std::make_shared<Output>(Output::table);
   add_output(*command, session, *output);

@@ -50,3 +50,17 @@ version	Print the version
 completion	Print a script that completes commands in your shell
 man	Print the manual page, for man -l -
 :words
+
+# A value may follow its option's "=".
+run __complete validate --output=j
+----
+--output=json	
+:words
+
+run __complete validate --file=x
+----
+:files
+
+run __complete validate --nonsense=
+----
+:words

@@ -5,6 +5,7 @@ run
 ! 
 ! Options:
 !   -h,--help                   Print this help message and exit
+!   --version                   Print the version and exit
 ! 
 ! Subcommands:
 !   validate                    Check a cluster file, and print what it says
@@ -25,6 +26,7 @@ Usage: evenkeel [OPTIONS] [SUBCOMMAND]
 
 Options:
   -h,--help                   Print this help message and exit
+  --version                   Print the version and exit
 
 Subcommands:
   validate                    Check a cluster file, and print what it says
@@ -98,7 +100,7 @@ exit 2
 
 run validate extra -f x
 ----
-! evenkeel: The following argument was not expected: extra
+! evenkeel: unexpected argument "extra"
 !   see: evenkeel validate --help
 exit 2
 
@@ -130,7 +132,7 @@ exit 2
 
 run -x
 ----
-! evenkeel: The following argument was not expected: -x
+! evenkeel: unknown option "-x"
 !   see: evenkeel --help
 exit 2
 
@@ -141,3 +143,63 @@ evenkeel 0.1.0
 run version
 ----
 evenkeel 0.1.0
+
+run --version validate
+----
+evenkeel 0.1.0
+
+run validate --version
+----
+! evenkeel: unknown option "--version"
+!   known: --help, --file, --output
+!   see: evenkeel validate --help
+exit 2
+
+# The commonest slip: the file without its option.
+run validate pages.yaml
+----
+! evenkeel: unexpected argument "pages.yaml"
+!   did you mean -f "pages.yaml"?
+!   see: evenkeel validate --help
+exit 2
+
+run validate -f a.yaml b.yaml c.yaml
+----
+! evenkeel: unexpected argument "b.yaml"
+!   see: evenkeel validate --help
+exit 2
+
+run validate -f a.yaml -f b.yaml
+----
+! evenkeel: --file is given 2 times
+!   give it once
+!   see: evenkeel validate --help
+exit 2
+
+run validate -f a.yaml -o json -o yaml
+----
+! evenkeel: --output is given 2 times
+!   give it once
+!   see: evenkeel validate --help
+exit 2
+
+run validate pages.yaml -f
+----
+! evenkeel: --file: 1 required FILE missing
+!   see: evenkeel validate --help
+exit 2
+
+# Help for what is not there is no help.
+run fly --help
+----
+! evenkeel: unknown command "fly"
+!   known: validate, version, completion, man
+!   see: evenkeel --help
+exit 2
+
+run completion tcsh --help
+----
+! evenkeel: unknown command "tcsh"
+!   known: bash, zsh, fish
+!   see: evenkeel completion --help
+exit 2
