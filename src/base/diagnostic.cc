@@ -23,7 +23,7 @@ std::string Diagnostics::format() const {
     out += fmt::format(": error: {}\n", d.message);
     if (!d.hint.empty()) out += fmt::format("  {}\n", d.hint);
   }
-  if (found_ > kept_.size()) out += fmt::format("{}: and {} more errors\n", file_, found_ - kept_.size());
+  if (found_ > kept_.size()) out += fmt::format("{}: and {} more\n", file_, found_ - kept_.size());
   if (!out.empty()) out.pop_back();
   return out;
 }

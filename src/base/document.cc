@@ -128,8 +128,6 @@ bool TapeBuilder::check_keys(std::uint32_t map) {
   return true;
 }
 
-namespace {
-
 Place place_of(std::string_view text, std::size_t offset) {
   const auto before = text.substr(0, offset);
   const auto line = static_cast<std::uint32_t>(std::ranges::count(before, '\n')) + 1;
@@ -138,6 +136,8 @@ Place place_of(std::string_view text, std::size_t offset) {
   for (const char c : before.substr(start)) column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   return {line, column};
 }
+
+namespace {
 
 Syntax guess(std::string_view text, std::string_view file) {
   if (file.ends_with(".json")) return Syntax::json;

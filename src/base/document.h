@@ -9,7 +9,7 @@
 //   Diagnostics problems = document->problems();          // keys given twice: wrong, but the rest can still be read
 //   for (auto [key, value] : document->root().pairs()) ...
 //
-// Strictness, the same for both syntaxes: one document; valid UTF-8 without control characters; keys are scalars, each once per
+// Strictness, the same for both syntaxes: one document; valid UTF-8, control characters only as escapes; keys are scalars, each once per
 // map; no anchors, aliases or tags (so no text is larger than it looks); bounded size, depth and scalar length.
 // Cost: 20 bytes a value and the scalars' own text. Linear time. Nothing is allocated per value.
 
@@ -47,7 +47,7 @@ class Value {
   std::string_view text() const;
   // How many items a list, or pairs a map, has.
   std::size_t size() const;
-  // What it is, for messages: `the text "x"`, `the number 5`, `a list`, `nothing`.
+  // What it is, for messages: `the text "x"`, `"5"` for a plain scalar, `a list`, `nothing`.
   std::string describe() const;
 
   // Ranges over a list's items and a map's pairs; empty for other kinds.

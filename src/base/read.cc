@@ -58,6 +58,11 @@ std::optional<std::uint64_t> read_count(Value value, Diagnostics& problems, Coun
     problems.add(value.place(), number.error().message);
     return std::nullopt;
   }
+  if (value.text().size() > 1 && value.text()[0] == '0') {
+    problems.add(value.place(), fmt::format("{} starts with a zero", quote(value.text())),
+                 "some read that as octal: leave the zero out");
+    return std::nullopt;
+  }
   if (*number < range.least || *number > range.most) {
     problems.add(value.place(), fmt::format("{} is out of range", *number),
                  fmt::format("give a whole number from {} to {}", range.least, range.most));
@@ -155,7 +160,9 @@ bool FieldReader::quantity(std::string_view name, Quantity& out) {
 void FieldReader::finish() {
   for (const auto [key, value] : map_.pairs()) {
     if (std::ranges::find(known_, key.text()) != known_.end()) continue;
-    problems_.add(key.place(), fmt::format("unknown field {} of {}", quote(key.text()), what_), suggestion(key.text(), known_));
+    // Past what is shown, a suggestion would only cost time.
+    auto hint = problems_.found() < Diagnostics::most ? suggestion(key.text(), known_) : "";
+    problems_.add(key.place(), fmt::format("unknown field {} of {}", quote(key.text()), what_), std::move(hint));
   }
 }
 

@@ -5,7 +5,7 @@
 // asked for by name, and what nobody asked for is reported at the end with what was probably meant.
 //
 //   FieldReader fields(value, problems, "a node");
-//   fields.read("cores", node.cores, [&](Value v) { return read_count<std::uint32_t>(v, problems, {.most = 4096}); });
+//   fields.read("cores", node.cores, [&](Value v) { return read_count(v, problems, {.most = 4096}); });
 //   fields.required("name", ...);
 //   fields.finish();                      // unknown field "core" of a node; did you mean "cores"?
 //

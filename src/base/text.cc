@@ -33,9 +33,11 @@ Rune first_rune(std::string_view text) {
   return {code, length};
 }
 
-// Quotes and backslashes, and whatever could end a line or steer a terminal: C0, DEL and C1, the line and paragraph separators.
+// Quotes and backslashes, and whatever could end a line or steer a terminal: C0, DEL and C1, the line and paragraph separators; and the
+// byte order mark and the two that are no characters, which YAML takes only as escapes.
 bool needs_escape(char32_t code) {
-  return code < 0x20 || code == '"' || code == '\\' || (code >= 0x7f && code <= 0x9f) || code == 0x2028 || code == 0x2029;
+  return code < 0x20 || code == '"' || code == '\\' || (code >= 0x7f && code <= 0x9f) || code == 0x2028 || code == 0x2029 ||
+         code == 0xfeff || code == 0xfffe || code == 0xffff;
 }
 
 void append_escape(std::string& out, char32_t code) {

@@ -65,7 +65,9 @@ void Writer::before_item() {
 
 Writer& Writer::key(std::string_view name) {
   before_item();
-  out_ += syntax_ == Syntax::json || !plain_in_yaml(name) ? in_quotes(name) : std::string(name);
+  const bool number = name.find_first_not_of("0123456789") == std::string_view::npos;  // a key that reads well either way
+  const bool bare = syntax_ == Syntax::yaml && plain_in_yaml(name) && (number || !could_be_other_than_text(name));
+  out_ += bare ? std::string(name) : in_quotes(name);
   out_ += ':';
   after_key_ = true;
   return *this;

@@ -1,6 +1,7 @@
 // check(): one small function per part of a cluster, each adding to the same list.
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "evenkeel/base/text.h"
@@ -52,8 +53,12 @@ class Checker {
     check_models();
     check_nodes();
     check_workloads();
-    for (const auto& [workload, rows] : cluster_.placement) check_placement(workload, rows);
-    for (const auto& [workload, rows] : cluster_.cores) check_cores(workload, rows);
+    for (const auto& [workload, rows] : cluster_.placement) {
+      if (!full()) check_placement(workload, rows);
+    }
+    for (const auto& [workload, rows] : cluster_.cores) {
+      if (!full()) check_cores(workload, rows);
+    }
     check_moving();
     check_recent();
     return std::move(problems_);
@@ -67,7 +72,9 @@ class Checker {
   void check_name(const Path& path, std::optional<std::string> why, bool at_key = false) {
     if (why) add(path, *std::move(why), "", at_key);
   }
+  // A suggestion looks at every workload: only for as many problems as anyone reads.
   std::string suggest_workload(const WorkloadId& id) const {
+    if (problems_.size() >= 20) return "";
     const auto near = nearest(id.str(), workload_names_);
     return near ? fmt::format("did you mean {}?", quote(*near)) : std::string("list it under workloads");
   }
@@ -111,7 +118,7 @@ class Checker {
     const auto& levels = cluster_.settings.levels;
     if (std::ranges::find(levels, spread.level) != levels.end()) return;
     add(path / "level", fmt::format("there is no level {}", quote(spread.level)),
-        fmt::format("settings.levels names: {}", fmt::join(levels, ", ")));
+        fmt::format("settings.levels names {}: name one of them here", fmt::join(levels, ", ")));
   }
   void check_limits(const Path& path, Ratio soft, Ratio hard) {
     if (soft > hard)
@@ -158,8 +165,10 @@ class Checker {
     check_amounts(path / "capacity", node.capacity);
     check_amounts(path / "used", node.used);
     check_labels(path / "labels", node.labels);
-    check_limits(path, node.soft_limit.value_or(cluster_.settings.soft_limit),
-                 node.hard_limit.value_or(cluster_.settings.hard_limit));
+    if (node.soft_limit || node.hard_limit) {
+      check_limits(path, node.soft_limit.value_or(cluster_.settings.soft_limit),
+                   node.hard_limit.value_or(cluster_.settings.hard_limit));
+    }
     if (node.power <= Quantity(0))
       add(path / "power", fmt::format("power {} is not above zero", format(node.power)),
           "use status: cordoned for a node that should get nothing");
@@ -210,7 +219,7 @@ class Checker {
 
   void check_relations(const Path& path, const Workload& workload) {
     const auto check_list = [&](const char* field, const std::vector<WorkloadId>& others) {
-      for (std::size_t i = 0; i < others.size(); ++i) {
+      for (std::size_t i = 0; i < others.size() && !full(); ++i) {
         if (others[i] == workload.name) add(path / field / i, "a workload cannot be related to itself");
         if (find_workload(others[i]) == nullptr)
           add(path / field / i, fmt::format("there is no workload {}", quote(others[i].str())), suggest_workload(others[i]));
@@ -229,6 +238,14 @@ class Checker {
     }
   }
 
+  // Whether a table by shard has what its reader relies on: each shard once, in order, each with its row.
+  bool check_shape(const Path& path, const std::vector<ShardIndex>& shards, bool rows_fit) {
+    const bool rising = std::ranges::adjacent_find(shards, std::greater_equal<>()) == shards.end();
+    if (!rising) add(path, "the shards are not in rising order, each once");
+    if (!rows_fit) add(path, "there is not one row for each shard");
+    return rising && rows_fit;
+  }
+
   void check_tables(const Path& path, const Workload& workload) {
     const auto check_shard = [&](const char* field, ShardIndex shard) {
       if (shard.value() < workload.shards) return true;
@@ -236,19 +253,24 @@ class Checker {
           "shards count from 0", true);
       return false;
     };
-    for (std::size_t i = 0; i < workload.shard_loads.shards.size() && !full(); ++i) {
-      check_shard("shard_loads", workload.shard_loads.shards[i]);
-    }
-    for (const ResourceId& resource : workload.shard_loads.resources)
-      check_name(path / "shard_loads", why_not_a_name(resource.str()));
+    const ShardLoads& loads = workload.shard_loads;
+    check_shape(path / "shard_loads", loads.shards, loads.values.size() == loads.shards.size() * loads.resources.size());
+    for (std::size_t i = 0; i < loads.shards.size() && !full(); ++i) check_shard("shard_loads", loads.shards[i]);
+    for (const ResourceId& resource : loads.resources) check_name(path / "shard_loads", why_not_a_name(resource.str()));
+    if (!repeats(std::span(loads.resources)).empty()) add(path / "shard_loads", "a resource has two columns");
+    if (std::ranges::any_of(loads.values, &Quantity::negative))
+      add(path / "shard_loads", "a load is negative", "give zero or more");
+    if (!check_shape(path / "pinned", workload.pinned.shards, workload.pinned.nodes.size() == workload.pinned.shards.size()))
+      return;
     for (std::size_t i = 0; i < workload.pinned.shards.size() && !full(); ++i) {
       const ShardIndex shard = workload.pinned.shards[i];
       if (!check_shard("pinned", shard)) continue;
       const auto row_path = path / "pinned" / shard.value();
       const auto row = workload.pinned.nodes[i];
       check_row(row_path, row);
-      if (row.size() > workload.replicas)
-        add(row_path, fmt::format("{} nodes are pinned for {} replicas", row.size(), workload.replicas));
+      if (row.size() > workload.replicas) {
+        add(row_path, fmt::format("pins {} nodes for a shard's {} replicas", row.size(), workload.replicas));
+      }
     }
   }
 
@@ -352,7 +374,11 @@ class Checker {
       const auto less = [&](std::uint32_t a, std::uint32_t b) { return std::pair(key(a), a) < std::pair(key(b), b); };
       std::ranges::sort(order, less);
       for (std::size_t i = 1; i < order.size() && !full(); ++i) {
-        if (key(order[i - 1]) == key(order[i])) add(Path{"moving"} / order[i] / side, "this move is listed twice", "keep one");
+        if (key(order[i - 1]) == key(order[i]))
+          add(Path{"moving"} / order[i] / side,
+              fmt::format("two moves of {}/{} {} one node", moving[order[i]].workload, moving[order[i]].shard,
+                          side == std::string_view("from") ? "leave" : "go to"),
+              "keep one");
       }
     };
     check_side("from", [](const Moving& move) { return move.from; });

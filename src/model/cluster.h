@@ -35,7 +35,7 @@ constexpr std::uint32_t nodes_max = 1u << 10;  // a million nodes take seconds a
 constexpr std::uint32_t nodes_max = 1u << 20;
 #endif
 constexpr std::uint32_t shards_max = std::numeric_limits<std::int32_t>::max();  // per workload
-constexpr std::uint32_t replicas_max = nodes_max;                               // per shard
+constexpr std::uint32_t replicas_max = shards_max;  // per shard; more than there are nodes is a refusal, not wrong input
 constexpr std::uint32_t cores_max = std::numeric_limits<std::uint16_t>::max();
 
 // How much of each resource; a resource that is not named is absent, which for a capacity differs from zero.

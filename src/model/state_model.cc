@@ -209,6 +209,8 @@ std::optional<StateId> StateModel::next(const StateId& from, const StateId& to) 
 
 std::vector<StateId> StateModel::states_for(std::size_t replicas, std::size_t nodes) const {
   std::vector<StateId> out;
+  const auto on_every_node = [](const State& state) { return state.count.kind == StateCount::Kind::nodes; };
+  if (std::ranges::any_of(spec_.states, on_every_node)) replicas = nodes;
   for (const State& state : spec_.states) {
     std::size_t wanted = 0;
     switch (state.count.kind) {
@@ -221,7 +223,7 @@ std::vector<StateId> StateModel::states_for(std::size_t replicas, std::size_t no
         wanted = replicas;
         break;
       case StateCount::Kind::nodes:
-        wanted = replicas = nodes;
+        wanted = nodes;
         break;
     }
     while (wanted-- > 0 && out.size() < replicas) out.push_back(state.name);

@@ -77,6 +77,15 @@ TEST(Check, FindsWhatNoFileCouldSay) {
   EXPECT_EQ(check(cluster).size(), 5u);
 }
 
+TEST(Check, FindsTablesThatDoNotFit) {
+  Cluster cluster = small();
+  Workload& workload = cluster.workloads[0];
+  workload.shard_loads = {
+      .resources = {ResourceId("cpu"), ResourceId("cpu")}, .shards = {ShardIndex(1), ShardIndex(1)}, .values = {Quantity(-1)}};
+  workload.pinned.shards = {ShardIndex(0)};
+  EXPECT_EQ(check(cluster).size(), 5u);  // repeated shard, too few values, repeated column, negative load; no row for the pin
+}
+
 TEST(Check, StopsAtItsBound) {
   Cluster cluster = small();
   for (int i = 0; i < 1000; ++i) cluster.nodes.push_back({.name = NodeId("n0")});
@@ -118,6 +127,18 @@ TEST(Helix, StatesHaveOurNames) {
 TEST(StateModel, NodesBoundsReplicasEverywhere) {
   EXPECT_EQ(find_built_in("everywhere")->states_for(1, 4).size(), 4u);
   EXPECT_EQ(find_built_in("leader-follower")->states_for(0, 4).size(), 0u);
+  const auto model = StateModel::make({.name = StateModelId("m"),
+                                       .states = {{StateId("leader"), {StateCount::Kind::number, 2}},
+                                                  {StateId("online"), {StateCount::Kind::nodes}},
+                                                  {StateId("offline"), {}}},
+                                       .initial = StateId("offline"),
+                                       .transitions = {{StateId("offline"), StateId("online")},
+                                                       {StateId("online"), StateId("leader")},
+                                                       {StateId("leader"), StateId("online")},
+                                                       {StateId("online"), StateId("offline")}}});
+  ASSERT_TRUE(model.has_value());
+  EXPECT_EQ(model->states_for(1, 5), model->states_for(5, 5));
+  EXPECT_EQ(model->states_for(1, 5).size(), 5u);
   EXPECT_EQ(find_built_in("online-offline")->next(StateId("online"), StateId("nonsense")), std::nullopt);
 }
 

@@ -2,7 +2,7 @@
 
 #include <yaml.h>
 
-#include <memory>
+#include <algorithm>
 
 #include "evenkeel/base/detail/tape_builder.h"
 
@@ -42,10 +42,11 @@ class Events {
   yaml_event_t event_{};
 };
 
-bool refuse_syntax(const yaml_parser_t& parser, TapeBuilder& builder) {
+bool refuse_syntax(std::string_view text, const yaml_parser_t& parser, TapeBuilder& builder) {
   const std::string_view problem = parser.problem != nullptr ? parser.problem : "out of memory";
   if (parser.error == YAML_READER_ERROR) {
-    return builder.refuse({static_cast<std::uint32_t>(parser.mark.line + 1), 1}, fmt::format("{}", problem),
+    // The mark is where the scanner is, which lags behind what the reader has seen.
+    return builder.refuse(evenkeel::place_of(text, std::min(parser.problem_offset, text.size())), std::string(problem),
                           "remove it, or write it as an escape in double quotes");
   }
   std::string message = fmt::format("not valid YAML: {}", problem);
@@ -113,7 +114,7 @@ bool read_yaml(std::string_view text, TapeBuilder& builder) {
     if (event->type == YAML_STREAM_END_EVENT) return true;
     if (!on_event(*event, builder, documents)) return false;
   }
-  return refuse_syntax(events.parser(), builder);
+  return refuse_syntax(text, events.parser(), builder);
 }
 
 }  // namespace evenkeel

@@ -35,6 +35,9 @@ class TapeBuilder {
   std::vector<Open> open_;
 };
 
+// The place of a byte of the text.
+Place place_of(std::string_view text, std::size_t offset);
+
 // The front ends. Each reads all of `text` into the builder, or refuses it.
 bool read_yaml(std::string_view text, TapeBuilder& builder);
 bool read_json(std::string_view text, TapeBuilder& builder);

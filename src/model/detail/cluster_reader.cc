@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "evenkeel/base/text.h"
 #include "evenkeel/model/cluster_file.h"
@@ -38,7 +39,7 @@ Parsed<Cluster> ClusterReader::read() {
 }
 
 void ClusterReader::read_settings(Value value) {
-  const auto before = problems_.found();
+  const auto before = trouble();
   FieldReader fields(value, problems_, "settings");
   Settings& out = cluster_.settings;
   const auto ratio = [&](Value v) { return read_ratio(v, problems_); };
@@ -53,8 +54,8 @@ void ClusterReader::read_settings(Value value) {
     return read_list<std::string>(v, "names of levels", [&](Value item) { return read_text(item, problems_); });
   });
   fields.read("spread", out.spread, [&](Value v) { return read_spread(v); });
-  mark_if_spoilt(before, "settings", "");
   fields.finish();
+  mark_if_spoilt(before, "settings", "");
 }
 
 std::optional<Spread> ClusterReader::read_spread(Value value) {
@@ -67,7 +68,7 @@ std::optional<Spread> ClusterReader::read_spread(Value value) {
 }
 
 void ClusterReader::read_models(Value value) {
-  const auto before = problems_.found();
+  const auto before = trouble();
   std::uint32_t at = 0;
   if (expect_list(value, problems_, "state models")) {
     for (const Value item : value.items()) read_model(item, at++);
@@ -76,7 +77,7 @@ void ClusterReader::read_models(Value value) {
 }
 
 void ClusterReader::read_model(Value value, std::uint32_t at) {
-  const auto before = problems_.found();
+  const auto before = trouble();
   const auto state_id = [&](Value v) { return read_id<StateId>(v); };
   const auto read_count_of = [&](Value v) -> std::optional<StateCount> {
     if (v.kind() == Value::Kind::plain && parse_unsigned(v.text())) {
@@ -114,7 +115,7 @@ void ClusterReader::read_model(Value value, std::uint32_t at) {
   fields.required("initial", spec.initial, state_id);
   fields.required("transitions", spec.transitions, [&](Value v) { return read_list<StateEdge>(v, "transitions", read_edge); });
   fields.finish();
-  if (problems_.found() != before) return;
+  if (trouble() != before) return;
   auto model = StateModel::make(std::move(spec));
   if (!model) {
     for (const std::string& wrong : model.error()) problems_.add(value.place(), "this state model is not sound: " + wrong);
@@ -142,33 +143,45 @@ std::optional<Labels> ClusterReader::read_labels(Value value) {
   return out;
 }
 
+// One problem a place: a range of nodes has each of its problems once for every node.
 void ClusterReader::add_checked() {
-  for (Problem& problem : check(cluster_)) {
-    if (!spoilt(problem)) problems_.add(place_of(problem), std::move(problem.message), std::move(problem.hint));
+  std::set<Place> said;
+  for (Problem& problem : check(cluster_, 1000)) {
+    if (spoilt(problem)) continue;
+    const Place place = place_of(problem);
+    if (said.insert(place).second) problems_.add(place, std::move(problem.message), std::move(problem.hint));
   }
 }
 
 void ClusterReader::mark_if_spoilt(std::size_t before, std::string_view section, std::string_view what) {
-  if (problems_.found() != before) spoilt_.insert(fmt::format("{}/{}", section, what));
+  if (trouble() != before) spoilt_.insert(fmt::format("{}/{}", section, what));
 }
 
-// A problem that may only follow from one already reported is not worth saying.
+// A problem that may only follow from one already reported is not worth saying. What each rule of check() looks at decides.
 bool ClusterReader::spoilt(const Problem& problem) const {
   const auto& path = problem.path;
-  if (path.size() < 2) return spoilt_.contains(path[0] + "/");
   const auto marked = [&](std::string_view section, std::string_view what) {
     return spoilt_.contains(fmt::format("{}/{}", section, what));
   };
-  const auto workload_marked = [&](const std::string& name) { return marked("workloads", name) || marked("placement", name); };
+  if (path[0] == "settings") return marked("settings", "");
+  if (path.size() < 2) return false;
+  const auto placed_badly = [&](const std::string& workload) {
+    return !workloads_sound_ || marked("workloads", workload) || marked("placement", workload) || marked("placement", "");
+  };
   const auto index = parse_unsigned(path[1]).value_or(0);
-  if (path[0] == "nodes") return marked("nodes", std::to_string(node_entries_[index]));
-  if (path[0] == "workloads" && path.back() == "state_model" && marked("state_models", ""))
-    return true;  // it may name an unsound one
-  if (path[0] == "workloads") return workload_marked(cluster_.workloads[index].name.str());
-  if (path[0] == "placement" || path[0] == "cores") return workload_marked(path[1]) || marked("cores", path[1]);
-  if (path[0] == "moving") return marked("moving", path[1]) || workload_marked(cluster_.moving[index].workload.str());
-  if (path[0] == "recent") return marked("recent", path[1]) || workload_marked(cluster_.recent[index].workload.str());
-  return path[0] != "state_models" && marked(path[0], "");
+  if (path[0] == "nodes")
+    return path.size() == 2 && (marked("nodes", std::to_string(node_entries_[index])) || marked("settings", ""));
+  if (path[0] == "placement") return path.size() == 2 ? !workloads_sound_ : placed_badly(path[1]);
+  if (path[0] == "cores") return placed_badly(path[1]) || marked("cores", path[1]) || marked("nodes", "");
+  if (path[0] == "moving") return marked("moving", path[1]) || placed_badly(cluster_.moving[index].workload.str());
+  if (path[0] == "recent") return marked("recent", path[1]) || placed_badly(cluster_.recent[index].workload.str());
+  if (path[0] != "workloads" || path.size() < 3) return false;
+  const std::string& field = path[2];
+  const bool own = marked("workloads", cluster_.workloads[index].name.str());
+  if (field == "name" || field == "pinned" || field == "shard_loads") return own;
+  if (field == "state_model") return marked("state_models", "");  // it may name an unsound one
+  if (field == "spread") return marked("settings", "");
+  return (field == "apart_from" || field == "close_to") && !workloads_sound_;
 }
 
 Place ClusterReader::place_of(const Problem& problem) const {
@@ -180,9 +193,9 @@ Place ClusterReader::place_of(const Problem& problem) const {
     if (depth == 1 && problem.path[0] == "state_models") part = std::to_string(model_entries_[*parse_unsigned(part)]);
     const bool last = depth + 1 == problem.path.size();
     bool found = false;
-    std::size_t index = 0;
+    auto left = parse_unsigned(part).value_or(0);
     for (const Value item : at.items()) {
-      if (std::to_string(index++) != part) continue;
+      if (left-- > 0) continue;
       at = item, place = item.place(), found = true;
       break;
     }

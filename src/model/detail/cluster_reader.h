@@ -36,7 +36,9 @@ class ClusterReader {
   template <class Item>
   std::optional<std::vector<Item>> read_list(Value value, std::string_view what,
                                              const std::function<std::optional<Item>(Value)>& read);
-  // Remembers `what` as spoilt if problems were added since there were `before`.
+  // Problems so far, also those that were not worth saying.
+  std::size_t trouble() const { return problems_.found() + unsaid_; }
+  // Remembers `what` as spoilt if there is more trouble than there was `before`.
   void mark_if_spoilt(std::size_t before, std::string_view section, std::string_view what);
   void add_checked();  // what check() finds, at its places in the text
   Place place_of(const Problem& problem) const;
@@ -52,7 +54,9 @@ class ClusterReader {
   void read_workloads(Value value);
   void read_workload(Value value);
   void read_loads(FieldReader& fields, Workload& workload);
+  std::optional<std::vector<ResourceId>> read_load_columns(Value value);
   std::optional<ShardLoads> read_shard_loads(Value value);
+  void sort_by_shard(Value value, ShardLoads& loads);
   std::optional<Pins> read_pins(Value value);
   std::optional<Toleration> read_toleration(Value value);
   std::optional<ShardIndex> read_shard_key(Value key);
@@ -75,7 +79,10 @@ class ClusterReader {
   std::vector<std::uint32_t> node_entries_;   // by node: which entry of `nodes` wrote it
   std::vector<std::uint32_t> model_entries_;  // the same of `state_models`, of which unsound ones are left out
   std::unordered_map<std::string_view, std::uint32_t> nodes_by_name_;  // views into cluster_.nodes, which grows no more by then
-  bool nodes_sound_ = true;  // else a name may be unknown only because its entry was wrong
+  std::size_t unsaid_ = 0;                                             // problems that only follow from another
+  std::size_t node_parts_ = 0;   // labels, amounts and taints of all nodes, a bound on memory
+  bool workloads_sound_ = true;  // as nodes_sound_
+  bool nodes_sound_ = true;      // else a name may be unknown only because its entry was wrong
   std::unordered_set<std::string>
       spoilt_;  // "nodes/2", "workloads/t1", "placement/t1": read with problems, so what follows from them is not judged
 };

@@ -26,6 +26,11 @@ bool counts_on(const Numbered& first, std::string_view next_name, std::uint64_t 
   return first.padded ? next->digits == first.digits : !next->padded;
 }
 
+std::string write_range(const Numbered& first, std::uint64_t count) {
+  const auto width = first.padded ? first.digits : 0;
+  return fmt::format("{}[{:0{}}-{:0{}}]", first.prefix, first.number, width, first.number + count - 1, width);
+}
+
 std::vector<std::string_view> parts_of(std::string_view zone) {
   std::vector<std::string_view> parts;
   for (auto slash = zone.find('/'); slash != std::string_view::npos; slash = zone.find('/')) {
@@ -36,66 +41,78 @@ std::vector<std::string_view> parts_of(std::string_view zone) {
   return parts;
 }
 
-// One part of a zone path over a run of nodes: either the same throughout, or counting up and starting again.
-struct Dealt {
-  std::string pattern;
-  std::uint64_t period = 1;  // how many different values, one after another, before it starts again
+// One part of the zone paths of a run: a wheel that shows the same throughout, or counts up and starts again.
+struct Wheel {
+  std::string_view first;
+  std::optional<Numbered> numbered;  // its first value, if that ends in a number
+  std::uint64_t turn = 0;            // where it stands
+  std::uint64_t period = 0;          // after how many turns it starts again; 0: it has not yet
+
+  // How far `part` is from the first value; nothing if no range leads there.
+  std::optional<std::uint64_t> turns_to(std::string_view part) const {
+    if (part == first) return 0;
+    const auto next = numbered ? split_number(part) : std::nullopt;
+    if (!next || next->number < numbered->number) return std::nullopt;
+    const auto turns = next->number - numbered->number;
+    return counts_on(*numbered, part, turns) ? std::optional(turns) : std::nullopt;
+  }
+  // The wheel turns once and must then show `part`. Whether it does; `again` says that it started again, so the next wheel turns too.
+  bool advance(std::string_view part, bool& again) {
+    const auto shown = turns_to(part);
+    if (!shown) return false;
+    if (period == 0 && *shown == 0) period = turn + 1;
+    turn = period != 0 ? (turn + 1) % period : turn + 1;
+    again = turn == 0;
+    return *shown == turn;
+  }
+  std::string pattern() const {
+    const auto values = period != 0 ? period : turn + 1;
+    return values == 1 ? std::string(first) : write_range(*numbered, values);
+  }
 };
 
-// What the part at `depth` does when it turns once every `stride` nodes. Nothing if no range says it.
-std::optional<Dealt> deal(std::span<const Node> run, std::size_t depth, std::uint64_t stride) {
-  const auto at = [&](std::size_t i) { return parts_of(run[i].zone)[depth]; };
-  const auto first = at(0);
-  std::uint64_t period = 1;
-  while (period * stride < run.size() && at(period * stride) != first) ++period;
-  const auto numbered = split_number(first);
-  if (period > 1 && !numbered) return std::nullopt;
-  for (std::size_t i = 0; i < run.size(); ++i) {
-    const auto turn = (i / stride) % period;
-    if (period == 1 ? at(i) != first : !counts_on(*numbered, at(i), turn)) return std::nullopt;
+// The zones of a run, node by node: the first wheel turns at every node, each other when the one before it starts again.
+class Zones {
+ public:
+  explicit Zones(std::string_view zone) {
+    for (const auto part : parts_of(zone)) wheels_.push_back({part, split_number(part)});
   }
-  if (period == 1) return Dealt{std::string(first), 1};
-  return Dealt{fmt::format("{}[{:0{}}-{:0{}}]", numbered->prefix, numbered->number, numbered->padded ? numbered->digits : 0,
-                           numbered->number + period - 1, numbered->padded ? numbered->digits : 0),
-               period};
-}
+  // Whether the next node's zone is the one that is dealt next. False leaves the wheels useless.
+  bool advance(std::string_view zone) {
+    const auto parts = parts_of(zone);
+    if (parts.size() != wheels_.size()) return false;
+    bool turns = true;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (turns ? !wheels_[i].advance(parts[i], turns) : wheels_[i].turns_to(parts[i]) != wheels_[i].turn) return false;
+    }
+    return true;
+  }
+  std::string pattern() const {
+    std::string out;
+    for (const Wheel& wheel : wheels_) out += (&wheel == &wheels_.front() ? "" : "/") + wheel.pattern();
+    return out;
+  }
 
-std::optional<std::string> zone_pattern(std::span<const Node> run) {
-  const auto depth = parts_of(run[0].zone).size();
-  const auto as_deep = [&](const Node& node) { return parts_of(node.zone).size() == depth; };
-  if (!std::ranges::all_of(run, as_deep)) return std::nullopt;
-  std::string pattern;
-  std::uint64_t stride = 1;
-  for (std::size_t i = 0; i < depth; ++i) {
-    const auto dealt = deal(run, i, stride);
-    if (!dealt) return std::nullopt;
-    pattern += (i == 0 ? "" : "/") + dealt->pattern;
-    stride *= dealt->period;
-  }
-  return pattern;
-}
+ private:
+  std::vector<Wheel> wheels_;
+};
 
 }  // namespace
 
 Fold fold_first(std::span<const Node> nodes) {
   const Node& first = nodes.front();
-  Fold alone{1, first.name.str(), first.zone};
   const auto numbered = split_number(first.name.str());
-  if (!numbered) return alone;
+  Zones zones(first.zone);
   std::size_t count = 1;
-  while (count < nodes.size() && same_but_for_name_and_zone(first, nodes[count]) &&
-         counts_on(*numbered, nodes[count].name.str(), count))
+  while (numbered && count < nodes.size() && same_but_for_name_and_zone(first, nodes[count]) &&
+         counts_on(*numbered, nodes[count].name.str(), count)) {
+    Zones next = zones;
+    if (!next.advance(nodes[count].zone)) break;
+    zones = std::move(next);
     ++count;
-  // Halving keeps this linear where the zones follow no pattern; a long run that breaks in the middle is folded in pieces.
-  for (; count >= run_min; count /= 2) {
-    const auto zone = zone_pattern(nodes.first(count));
-    if (!zone) continue;
-    const auto width = numbered->padded ? numbered->digits : 0;
-    return {count,
-            fmt::format("{}[{:0{}}-{:0{}}]", numbered->prefix, numbered->number, width, numbered->number + count - 1, width),
-            *zone};
   }
-  return alone;
+  if (count < run_min) return {1, first.name.str(), first.zone};
+  return {count, write_range(*numbered, count), zones.pattern()};
 }
 
 }  // namespace evenkeel::detail

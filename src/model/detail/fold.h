@@ -15,7 +15,7 @@ struct Fold {
   std::string zone;
 };
 
-// Only runs of at least three are folded. O(length of the run).
+// Only runs of at least three are folded. O(length of the run), so that folding a list piece by piece is linear.
 Fold fold_first(std::span<const Node> nodes);
 
 }  // namespace evenkeel::detail

@@ -14,7 +14,7 @@ void ClusterReader::read_nodes(Value value) {
 
 void ClusterReader::read_node(Value value, std::uint32_t at) {
   static constexpr std::array<std::string_view, 5> statuses = {"up", "down", "draining", "cordoned", "no-leaders"};
-  const auto before = problems_.found();
+  const auto before = trouble();
   FieldReader fields(value, problems_, "a node");
   Node node;
   const auto name = fields.take_required("name");
@@ -35,8 +35,9 @@ void ClusterReader::read_node(Value value, std::uint32_t at) {
   fields.read("soft_limit", node.soft_limit, ratio);
   fields.read("hard_limit", node.hard_limit, ratio);
   fields.flag("leaders", node.leaders);
-  mark_if_spoilt(before, "nodes", std::to_string(at));
   fields.finish();
+  mark_if_spoilt(before, "nodes", std::to_string(at));
+  mark_if_spoilt(before, "nodes", "");
   if (!name || !expand_node(node, *name, zone, at)) nodes_sound_ = false;
 }
 
@@ -58,6 +59,14 @@ bool ClusterReader::expand_node(const Node& node, Value name, std::optional<Valu
   }
   if (cluster_.nodes.size() + names->size() > nodes_max) {
     problems_.add(name.place(), fmt::format("more than {} nodes", nodes_max), "check the range");
+    return false;
+  }
+  // A line that says little may stand for much: what it stands for is bounded, not its length.
+  constexpr std::size_t parts_max = std::size_t{4} * nodes_max;
+  node_parts_ += names->size() * (node.capacity.size() + node.used.size() + node.labels.size() + node.taints.size());
+  if (node_parts_ > parts_max) {
+    problems_.add(name.place(), fmt::format("more than {} labels, taints and amounts of all nodes together", parts_max),
+                  "name fewer nodes");
     return false;
   }
   for (std::uint64_t i = 0; i < names->size(); ++i) {

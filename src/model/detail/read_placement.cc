@@ -15,7 +15,10 @@ std::optional<NodeIndex> ClusterReader::find_node(Value value) {
   }
   const auto found = nodes_by_name_.find(value.text());
   if (found != nodes_by_name_.end()) return NodeIndex(found->second);
-  if (!nodes_sound_) return std::nullopt;
+  if (!nodes_sound_) {
+    ++unsaid_;
+    return std::nullopt;
+  }
   std::string hint;
   if (problems_.found() < Diagnostics::most) {  // a suggestion looks at every node: not for what is not shown
     std::vector<std::string_view> names;
@@ -31,18 +34,21 @@ std::optional<NodeIndex> ClusterReader::find_node(Value value) {
 template <class Cell>
 void ClusterReader::read_tables(Value value, std::string_view section, std::map<WorkloadId, Rows<Cell>>& out,
                                 std::string_view cells, const std::function<std::optional<Cell>(Value)>& read) {
-  if (!expect_map(value, problems_, "workloads and their rows")) return;
+  const auto before_all = trouble();
+  expect_map(value, problems_, "workloads and their rows");
+  mark_if_spoilt(before_all, section, "");
   for (const auto [key, rows] : value.pairs()) {
-    const auto before = problems_.found();
-    if (!expect_list(rows, problems_, "rows, one for each shard")) continue;
-    Rows<Cell>& table = out[WorkloadId(std::string(key.text()))];
-    table.reserve(rows.size(), 0);
-    for (const Value row : rows.items()) {
-      if (!expect_list(row, problems_, cells)) continue;
-      for (const Value item : row.items()) {
-        if (const auto cell = read(item)) table.add(*cell);
+    const auto before = trouble();
+    if (expect_list(rows, problems_, "rows, one for each shard")) {
+      Rows<Cell>& table = out[WorkloadId(std::string(key.text()))];
+      table.reserve(rows.size(), 0);
+      for (const Value row : rows.items()) {
+        expect_list(row, problems_, cells);
+        for (const Value item : row.items()) {
+          if (const auto cell = read(item)) table.add(*cell);
+        }
+        table.end_row();
       }
-      table.end_row();
     }
     mark_if_spoilt(before, section, key.text());
   }
@@ -63,33 +69,36 @@ void ClusterReader::read_cores(Value value) {
 void ClusterReader::read_moving(Value value) {
   if (!expect_list(value, problems_, "moves")) return;
   for (const Value item : value.items()) {
-    const auto before = problems_.found();
+    const auto before = trouble();
     FieldReader fields(item, problems_, "a move");
     Moving& move = cluster_.moving.emplace_back();
     fields.required("workload", move.workload, [&](Value v) { return read_id<WorkloadId>(v); });
     fields.required("shard", move.shard, [&](Value v) { return read_shard(v); });
     const auto end_of = [&](std::string_view side) -> std::optional<NodeIndex> {
       const auto node = fields.take_or_null(side);
+      if (!node && fields.is_map()) {
+        problems_.add(item.place(), fmt::format("a move lacks the field {}", quote(side)), "add it; null: there is none");
+      }
       return node && node->kind() != Value::Kind::null ? find_node(*node) : std::nullopt;
     };
     move.from = end_of("from");
     move.to = end_of("to");
-    mark_if_spoilt(before, "moving", std::to_string(cluster_.moving.size() - 1));
     fields.finish();
+    mark_if_spoilt(before, "moving", std::to_string(cluster_.moving.size() - 1));
   }
 }
 
 void ClusterReader::read_recent(Value value) {
   if (!expect_list(value, problems_, "replicas that moved")) return;
   for (const Value item : value.items()) {
-    const auto before = problems_.found();
+    const auto before = trouble();
     FieldReader fields(item, problems_, "a recent move");
     Recent& recent = cluster_.recent.emplace_back();
     fields.required("workload", recent.workload, [&](Value v) { return read_id<WorkloadId>(v); });
     fields.required("shard", recent.shard, [&](Value v) { return read_shard(v); });
     fields.required("node", recent.node, [&](Value v) { return find_node(v); });
-    mark_if_spoilt(before, "recent", std::to_string(cluster_.recent.size() - 1));
     fields.finish();
+    mark_if_spoilt(before, "recent", std::to_string(cluster_.recent.size() - 1));
   }
 }
 

@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::string_view weight_resource = "weight";
 
+std::string_view column_name(const ResourceId& resource) { return resource.str(); }
+
 // Sorts the rows of a table by shard; `rows` are places in it.
 std::vector<std::uint32_t> order_by_shard(const std::vector<ShardIndex>& shards) {
   std::vector<std::uint32_t> order(shards.size());
@@ -41,17 +43,17 @@ void drop_empty_columns(ShardLoads& loads) {
 }  // namespace
 
 void ClusterReader::read_workloads(Value value) {
-  if (!expect_list(value, problems_, "workloads")) return;
+  workloads_sound_ = expect_list(value, problems_, "workloads");
   for (const Value item : value.items()) read_workload(item);
 }
 
 void ClusterReader::read_workload(Value value) {
   const auto workload_id = [&](Value v) { return read_id<WorkloadId>(v); };
   const auto workload_ids = [&](Value v) { return read_list<WorkloadId>(v, "workloads", workload_id); };
-  const auto before = problems_.found();
+  const auto before = trouble();
   FieldReader fields(value, problems_, "a workload");
   Workload& out = cluster_.workloads.emplace_back();
-  fields.required("name", out.name, workload_id);
+  workloads_sound_ &= fields.required("name", out.name, workload_id);
   fields.required("shards", out.shards, [&](Value v) { return read_count(v, problems_, {.most = shards_max}); });
   fields.count("replicas", out.replicas, {.least = 1, .most = replicas_max});
   fields.read("state_model", out.state_model, [&](Value v) -> std::optional<StateModelId> {
@@ -71,8 +73,8 @@ void ClusterReader::read_workload(Value value) {
   fields.read("close_to", out.close_to, workload_ids);
   fields.read("pinned", out.pinned, [&](Value v) { return read_pins(v); });
   fields.flag("system", out.system);
-  mark_if_spoilt(before, "workloads", out.name.str());
   fields.finish();
+  mark_if_spoilt(before, "workloads", out.name.str());
 }
 
 void ClusterReader::read_loads(FieldReader& fields, Workload& workload) {
@@ -95,25 +97,41 @@ std::optional<ShardIndex> ClusterReader::read_shard_key(Value key) {
   return std::nullopt;
 }
 
-// In two walks: first which resources there are, then a row of values for each shard.
-std::optional<ShardLoads> ClusterReader::read_shard_loads(Value value) {
-  if (!expect_map(value, problems_, "shards and their loads")) return std::nullopt;
-  ShardLoads read;
-  const auto column_of = [&](std::string_view name) {
-    return std::ranges::lower_bound(read.resources, name, {}, [](const ResourceId& r) -> std::string_view { return r.str(); });
-  };
+// Which resources the loads of single shards name, sorted. Nothing if they are not what they should be.
+std::optional<std::vector<ResourceId>> ClusterReader::read_load_columns(Value value) {
+  constexpr std::size_t columns_max = 256;
+  std::vector<ResourceId> columns;
+  std::size_t pairs = 0;
   for (const auto [key, loads] : value.pairs()) {
     if (!expect_map(loads, problems_, "resources and quantities")) return std::nullopt;
+    pairs += loads.size();
     for (const auto [resource, amount] : loads.pairs()) {
-      const auto at = column_of(resource.text());
-      if (at == read.resources.end() || at->str() != resource.text())
-        read.resources.insert(at, ResourceId(std::string(resource.text())));
-    }
-    if (read.resources.size() > 256) {
-      problems_.add(key.place(), "more than 256 resources in shard_loads", "check that the resources' names are not shards");
+      const auto at = std::ranges::lower_bound(columns, resource.text(), {}, &column_name);
+      if (at != columns.end() && at->str() == resource.text()) continue;
+      if (const auto why = why_not_a_name(resource.text())) problems_.add(resource.place(), *why);
+      columns.insert(at, ResourceId(std::string(resource.text())));
+      if (columns.size() <= columns_max) continue;
+      problems_.add(resource.place(), fmt::format("more than {} resources in shard_loads", columns_max),
+                    "check that they are not shards");
       return std::nullopt;
     }
   }
+  // The table is dense. One that would be mostly empty and large besides is not what anyone means.
+  constexpr std::size_t cells_always = 1u << 24;
+  if (value.size() * columns.size() > std::max(cells_always, 2 * pairs)) {
+    problems_.add(value.place(),
+                  fmt::format("{} shards with loads in {} resources, most of them not given", value.size(), columns.size()),
+                  "use fewer resources");
+    return std::nullopt;
+  }
+  return columns;
+}
+
+std::optional<ShardLoads> ClusterReader::read_shard_loads(Value value) {
+  if (!expect_map(value, problems_, "shards and their loads")) return std::nullopt;
+  auto columns = read_load_columns(value);
+  if (!columns) return std::nullopt;
+  ShardLoads read{.resources = *std::move(columns)};
   const std::size_t width = read.resources.size();
   read.shards.reserve(value.size());
   read.values.reserve(value.size() * width);
@@ -123,24 +141,32 @@ std::optional<ShardLoads> ClusterReader::read_shard_loads(Value value) {
     read.shards.push_back(*shard);
     read.values.resize(read.values.size() + width);
     for (const auto [resource, amount] : loads.pairs()) {
+      const auto at = std::ranges::lower_bound(read.resources, resource.text(), {}, &column_name);
       const auto quantity = read_quantity(amount, problems_);
-      const auto column = static_cast<std::size_t>(column_of(resource.text()) - read.resources.begin());
-      if (quantity) read.values[(read.shards.size() - 1) * width + column] = *quantity;
+      if (quantity)
+        read.values[(read.shards.size() - 1) * width + static_cast<std::size_t>(at - read.resources.begin())] = *quantity;
     }
   }
-  ShardLoads out{.resources = read.resources, .shards = {}, .values = {}};
-  out.shards.reserve(read.shards.size());
-  out.values.reserve(read.values.size());
-  for (const std::uint32_t row : order_by_shard(read.shards)) {
-    if (!out.shards.empty() && out.shards.back() == read.shards[row]) {
-      problems_.add(value.place(), fmt::format("shard {} has two loads", read.shards[row]), "keep one");
+  sort_by_shard(value, read);
+  drop_empty_columns(read);
+  return read;
+}
+
+void ClusterReader::sort_by_shard(Value value, ShardLoads& loads) {
+  if (!std::ranges::is_sorted(loads.shards)) {
+    const std::size_t width = loads.resources.size();
+    ShardLoads out{.resources = loads.resources};
+    out.shards.reserve(loads.shards.size());
+    out.values.reserve(loads.values.size());
+    for (const std::uint32_t row : order_by_shard(loads.shards)) {
+      out.shards.push_back(loads.shards[row]);
+      const auto from = loads.values.begin() + static_cast<std::ptrdiff_t>(row * width);
+      out.values.insert(out.values.end(), from, from + static_cast<std::ptrdiff_t>(width));
     }
-    out.shards.push_back(read.shards[row]);
-    out.values.insert(out.values.end(), read.values.begin() + static_cast<std::ptrdiff_t>(row * width),
-                      read.values.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
+    loads = std::move(out);
   }
-  drop_empty_columns(out);
-  return out;
+  const auto twice = std::ranges::adjacent_find(loads.shards);
+  if (twice != loads.shards.end()) problems_.add(value.place(), fmt::format("shard {} has two loads", *twice), "keep one");
 }
 
 std::optional<Pins> ClusterReader::read_pins(Value value) {

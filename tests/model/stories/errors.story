@@ -112,6 +112,8 @@ c.yaml:1:90: error: "-1%" is negative: write 0 or more
 c.yaml:1:110: error: "two" is not a whole number: write digits only, for example 12
 c.yaml:3:22: error: 65536 is out of range
   give a whole number from 0 to 65535
+c.yaml:3:36: error: power 0 is not above zero
+  use status: cordoned for a node that should get nothing
 c.yaml:3:55: error: "1e400" is too large: at most 9223372036854775807 (2^63 - 1)
 c.yaml:4:22: error: "-4" is negative
   give zero or more
@@ -124,7 +126,7 @@ c.yaml:4:76: error: ".inf" has a point without a digit before it: write 0.5
 c.yaml:6:23: error: 2147483648 is out of range
   give a whole number from 0 to 2147483647
 c.yaml:6:45: error: 0 is out of range
-  give a whole number from 1 to 1048576
+  give a whole number from 1 to 2147483647
 c.yaml:7:23: error: "-1" is negative
   give zero or more
 c.yaml:7:37: error: "99999999999999999999" is too large: at most 18446744073709551615
@@ -288,9 +290,11 @@ c.yaml:10:27: error: t1/7 is not placed anywhere
   only a placed shard can move
 c.yaml:11:16: error: there is no workload "t9"
   list it under workloads
-c.yaml:12:5: error: a move without from and to moves nothing
-  name at least one of them
-c.yaml:14:36: error: this move is listed twice
+c.yaml:12:5: error: a move lacks the field "from"
+  add it; null: there is none
+c.yaml:12:5: error: a move lacks the field "to"
+  add it; null: there is none
+c.yaml:14:36: error: two moves of t1/1 leave one node
   keep one
 c.yaml:15:27: error: "one" is not a whole number: write digits only, for example 12
 c.yaml:15:46: error: there is no node "n9"
@@ -324,9 +328,7 @@ workloads:
 ----
 c.yaml:3:83: error: "x" is not a shard's number
   shards are numbered from 0
-c.yaml:4:39: error: the name "b/d" contains "/"; allowed are letters, digits and _ . - : @ +
-c.yaml:4:40: error: there is no shard 5: u has 2
-  shards count from 0
+c.yaml:4:57: error: the name "b/d" contains "/"; allowed are letters, digits and _ . - : @ +
 c.yaml:5:39: error: shard 1 has two loads
   keep one
 c.yaml:5:95: error: weight is given twice: it is short for load: {weight: …}
@@ -340,13 +342,11 @@ workloads:
 ----
 c.yaml:3:48: error: there is no shard 2: t has 2
   shards count from 0
-c.yaml:3:60: error: 2 nodes are pinned for 1 replicas
-c.yaml:3:73: error: 2 nodes are pinned for 1 replicas
+c.yaml:3:60: error: pins 2 nodes for a shard's 1 replicas
+c.yaml:3:73: error: pins 2 nodes for a shard's 1 replicas
 c.yaml:3:78: error: two replicas of one shard on node "n1"
   name each node once
-c.yaml:4:39: error: the name "b/d" contains "/"; allowed are letters, digits and _ . - : @ +
-c.yaml:4:40: error: there is no shard 5: u has 2
-  shards count from 0
+c.yaml:4:57: error: the name "b/d" contains "/"; allowed are letters, digits and _ . - : @ +
 
 # Settings that contradict each other.
 parse
@@ -359,13 +359,18 @@ c.yaml:1:11: error: soft_limit 99% is above hard_limit 95%
 c.yaml:1:44: error: level "zone" is named twice
 c.yaml:1:50: error: the name "a b" contains " "; allowed are letters, digits and _ . - : @ +
 c.yaml:1:74: error: there is no level "row"
-  settings.levels names: zone, zone, a b
+  settings.levels names zone, zone, a b: name one of them here
 c.yaml:2:9: error: soft_limit 96% is above hard_limit 95%
   raise the hard one or lower the soft one
 c.yaml:2:37: error: soft_limit 99% is above hard_limit 50%
   raise the hard one or lower the soft one
+c.yaml:3:50: error: there is no level "house"
+  settings.levels names zone, zone, a b: name one of them here
 c.yaml:3:57: error: unknown field "hrad" of a spread
   did you mean "hard"?
+c.yaml:3:83: error: a workload cannot be related to itself
+c.yaml:3:86: error: a workload cannot be related to itself
+c.yaml:3:101: error: a workload cannot be related to itself
 
 # More errors than anyone reads are counted.
 parse
@@ -411,4 +416,85 @@ c.yaml:1:81: error: a node lacks the field "name"
   add it
 c.yaml:1:82: error: unknown field "x" of a node
   known: name, zone, cores, capacity, used, power, labels, taints, status, replicas_max, soft_limit, hard_limit, leaders
-c.yaml: and 4 more errors
+c.yaml: and 4 more
+
+# One cause, one error: what only follows from another is not said.
+parse
+settings: {soft_limit: 99%}
+nodes: [{name: "n[1-50]"}]
+----
+c.yaml:1:11: error: soft_limit 99% is above hard_limit 95%
+  raise the hard one or lower the soft one
+
+parse
+nodes: [{name: "w$[1-50]"}, {name: "x[1-50]", soft_limit: 99%}]
+----
+c.yaml:1:16: error: the name "w$1" contains "$"; allowed are letters, digits and _ . - : @ +
+c.yaml:1:29: error: soft_limit 99% is above hard_limit 95%
+  raise the hard one or lower the soft one
+
+parse
+nodes: [{name: "n[1-"}, {name: m, cores: 2}]
+workloads: [{name: t, shards: 1, replicas: 2}]
+placement: {t: [[n1, m]]}
+cores: {t: [[0, 1]]}
+moving: [{workload: t, shard: 0, from: n1, to: n2}]
+recent: [{workload: t, shard: 0, node: n1}]
+----
+c.yaml:1:16: error: "n[1-" is not a range: a bracket is not closed; write for example w[1-100]
+
+parse
+nodes: [{name: n1, core: 8}]
+workloads: {t: 1}
+placement: {t: [[n1]]}
+cores: {t: [[3]]}
+moving: [{workload: t, shard: 0, from: n1, to: ~}]
+----
+c.yaml:1:20: error: unknown field "core" of a node
+  did you mean "cores"?
+c.yaml:2:12: error: expected a list of workloads, found a map
+
+parse
+nodes: [{name: n1}]
+workloads: [{name: t, shards: 1, replica: 3, pinned: {0: [n1, n1]}}]
+placement: 5
+moving: [{workload: t, shard: 0, from: n1, to: ~}]
+----
+c.yaml:2:34: error: unknown field "replica" of a workload
+  did you mean "replicas"?
+c.yaml:3:12: error: expected a map of workloads and their rows, found "5"
+
+parse
+nodes: [{name: n1}]
+workloads: [{name: t, shards: 1, spread: {level: region}}]
+settings: {levels: 5}
+placement: {t: 5}
+cores: {t: [[0]]}
+----
+c.yaml:3:20: error: expected a list of names of levels, found "5"
+c.yaml:4:16: error: expected a list of rows, one for each shard, found "5"
+
+# Both sides of a move are named.
+parse
+nodes: [{name: "n[1-3]"}]
+workloads: [{name: t, shards: 1, replicas: 1}]
+placement: {t: [[n1]]}
+moving: [{workload: t, shard: 0, from: n1}]
+----
+c.yaml:4:10: error: a move lacks the field "to"
+  add it; null: there is none
+
+# A leading zero means different things to different readers.
+parse
+workloads: [{name: t, shards: 010, shard_loads: {1: {"a b": 0}}}]
+----
+c.yaml:1:31: error: "010" starts with a zero
+  some read that as octal: leave the zero out
+c.yaml:1:54: error: the name "a b" contains " "; allowed are letters, digits and _ . - : @ +
+
+# Little text that stands for much.
+parse
+nodes: [{name: "w[1-1048576]", labels: {a: 1, b: 1, c: 1, d: 1, e: 1}}]
+----
+c.yaml:1:16: error: more than 4194304 labels, taints and amounts of all nodes together
+  name fewer nodes
