@@ -78,7 +78,12 @@ function(evenkeel_test module)
     add_dependencies(${module}_test ${arg_NEEDS})
   endif()
   add_test(NAME ${EVENKEEL_TEST_PREFIX}${module} COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:${module}_test> --gtest_brief=1)
-  set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT 600)
+  # How many random values a property is tried on. Each run has its own seed, and a failure prints the one that repeats it.
+  set(tries 500)
+  if(EVENKEEL_SANITIZE)
+    set(tries 100)
+  endif()
+  set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT 600 ENVIRONMENT RC_PARAMS=max_success=${tries})
 endfunction()
 
 # evenkeel_fuzz(NAME RUNS number LIBS target…)

@@ -35,6 +35,12 @@ def files():
     yield "many.yaml", b"[" + b"x," * 60_000_000 + b"]", 2, "values in one file"
     yield "keys.yaml", b"placement:\n" + b"".join(b"  t%d: 1\n" % i for i in range(1_000_000)), 2, "expected a list"
     yield "nodes.yaml", b'nodes: [{name: "n[1-4000000000]"}]', 2, "more than 1048576 names"
+    labels = b", ".join(b"l%d: x" % i for i in range(100))
+    yield "labels.yaml", b'nodes: [{name: "n[1-1048576]", labels: {' + labels + b"}}]", 2, "of all nodes together"
+    sparse = b", ".join(b"%d: {r%d: 1}" % (i, i % 250) for i in range(200_000))
+    yield "sparse.yaml", b"workloads: [{name: t, shards: 200000, shard_loads: {" + sparse + b"}}]", 2, "most of them not given"
+    names = b", ".join(b"x%d: [[]]" % i for i in range(20_000))
+    yield "unknown.yaml", b"workloads: [" + b", ".join(b"{name: t%d, shards: 1}" % i for i in range(20_000)) + b"]\nplacement: {" + names + b"}", 2, "there is no workload"
     yield "shards.yaml", b"workloads: [{name: t, shards: 2147483648}]", 2, "2147483648 is out of range"
     yield "billion.yaml", b"workloads: [{name: t, shards: 1000000000, replicas: 3}]", 0, "1000000000 shards"
     yield "models.yaml", b"state_models: [{name: m, initial: a, transitions: [], states: [" + b"{name: a}," * 300_000 + b"]}]", 2, "at most 32"
