@@ -93,15 +93,6 @@ constexpr Kind ratio_kind{"a ratio",
                           false,
                           "is finer than a millionth: write at most four decimals of a percent"};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  const std::string_view digits(text.begin(), end);
-  text.remove_prefix(digits.size());
-  return digits;
-}
-
 // Held at a number beyond any length of text in memory, so that it settles the matter and sums of it with lengths do not overflow.
 std::int64_t exponent_of(std::string_view digits) {
   constexpr std::int64_t most = 1'000'000'000'000'000'000;

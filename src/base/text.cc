@@ -162,10 +162,18 @@ std::optional<std::string_view> nearest(std::string_view word, std::span<const s
   return best;
 }
 
+std::string_view take_digits(std::string_view& text) {
+  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
+  const std::string_view digits(text.begin(), end);
+  text.remove_prefix(digits.size());
+  return digits;
+}
+
+bool same_in_any_case(std::string_view a, std::string_view b) { return std::ranges::equal(a, b, {}, lower, lower); }
+
 Result<std::int64_t> parse_integer(std::string_view text) { return parse_number<std::int64_t>(text); }
 
 Result<std::uint64_t> parse_unsigned(std::string_view text) {
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.size() > 1 && text.front() == '-' && std::all_of(text.begin() + 1, text.end(), is_digit)) {
     return fail(Code::invalid, "{} is negative: write 0 or more", quote(text));
   }

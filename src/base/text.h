@@ -27,6 +27,13 @@ std::string json_quoted(std::string_view text);
 // nothing, which bounds the cost.
 std::optional<std::string_view> nearest(std::string_view word, std::span<const std::string_view> candidates);
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+// Takes the decimal digits at the front of a text off it, and returns them; none: an empty text.
+std::string_view take_digits(std::string_view& text);
+
+// Whether two texts are the same but for the case of ASCII letters.
+bool same_in_any_case(std::string_view a, std::string_view b);
+
 // A whole number in decimal, all of the text, no sign other than '-', no leading '+'. Says what is wrong: "not a whole number",
 // "too large".
 Result<std::int64_t> parse_integer(std::string_view text);

@@ -49,15 +49,6 @@ std::optional<std::string_view> unit_meant_by(std::string_view written) {
   return std::nullopt;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(), is_digit);
-  const std::string_view digits(text.begin(), end);
-  text.remove_prefix(digits.size());
-  return digits;
-}
-
 // The digits' value, held at 2^64 - 1: more than any duration has of any unit.
 std::uint64_t value_of(std::string_view digits) {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();

@@ -11,9 +11,8 @@ namespace {
 // Anything that a YAML reader may take for a number, a flag, a date or nothing starts with one of these.
 bool could_be_other_than_text(std::string_view text) {
   static constexpr std::string_view words[] = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  const auto same = [&](std::string_view word) { return std::ranges::equal(text, word, {}, lower); };
-  return (text[0] >= '0' && text[0] <= '9') || std::ranges::any_of(words, same);
+  const auto same = [&](std::string_view word) { return same_in_any_case(text, word); };
+  return is_digit(text[0]) || std::ranges::any_of(words, same);
 }
 
 // Deliberately narrow: letters, digits and a few marks that mean nothing to YAML inside a word.

@@ -130,11 +130,6 @@ constexpr std::array state_aliases = {
     Alias{"ERROR", "error"},     Alias{"DROPPED", "dropped"},
 };
 
-bool same_in_any_case(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 }  // namespace
 
 std::string format(const StateCount& count) {

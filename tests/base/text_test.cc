@@ -178,5 +178,19 @@ TEST(Integers, ParseUndoesFormat) {
   }));
 }
 
+TEST(Text, DigitsAreTakenOffTheFront) {
+  std::string_view text = "0129x3";
+  EXPECT_EQ(take_digits(text), "0129");
+  EXPECT_EQ(text, "x3");
+  EXPECT_EQ(take_digits(text), "");
+  EXPECT_EQ(text, "x3");
+}
+
+TEST(Text, CaseOfLettersMayDiffer) {
+  EXPECT_TRUE(same_in_any_case("MasterSlave", "mASTERsLAVE"));
+  EXPECT_FALSE(same_in_any_case("Master", "Masters"));
+  EXPECT_FALSE(same_in_any_case("[", "{"));  // a bit apart, as letters of either case are
+}
+
 }  // namespace
 }  // namespace evenkeel
