@@ -1,6 +1,7 @@
 #include "evenkeel/base/document.h"
 
 #include <algorithm>
+#include <compare>
 
 #include "evenkeel/base/detail/tape_builder.h"
 #include "evenkeel/base/text.h"
@@ -109,17 +110,18 @@ bool TapeBuilder::check_keys(std::uint32_t map) {
   const std::uint32_t end = tape[map].end;
   const auto next = [&](std::uint32_t key) { return tape[key + 1].end; };
   bool rising = true;
-  for (std::uint32_t key = map + 1; rising && key < end && next(key) < end; key = next(key)) rising = order(key, next(key)) < 0;
+  for (std::uint32_t key = map + 1; rising && key < end && next(key) < end; key = next(key))
+    rising = std::is_lt(order(key, next(key)));
   if (rising) return true;
   std::vector<std::uint32_t> keys;
   keys.reserve(tape[map].size);
   for (std::uint32_t key = map + 1; key < end; key = next(key)) keys.push_back(key);
   std::ranges::sort(keys, [&](std::uint32_t a, std::uint32_t b) {
     const auto compared = order(a, b);
-    return compared != 0 ? compared < 0 : a < b;
+    return std::is_neq(compared) ? std::is_lt(compared) : a < b;
   });
   for (std::size_t i = 1; i < keys.size(); ++i) {
-    if (order(keys[i - 1], keys[i]) != 0) continue;
+    if (std::is_neq(order(keys[i - 1], keys[i]))) continue;
     const auto& first = tape[keys[i - 1]];
     const auto& again = tape[keys[i]];
     document_.problems_.add({again.line, again.column}, fmt::format("{} is given twice in one map", quote(text(keys[i]))),

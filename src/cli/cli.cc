@@ -172,7 +172,7 @@ void Session::print(std::string_view data) {
   if (const auto written = io.out(data); !written) fail(written.error().in("standard output"));
 }
 
-void Session::say(std::string_view words) { io.err(fmt::format("evenkeel: {}\n", words)); }
+void Session::say(std::string_view words) const { io.err(fmt::format("evenkeel: {}\n", words)); }
 
 void Session::fail(const Error& error) {
   say(error.message);

@@ -30,7 +30,7 @@ struct Session {
   // Writes data; a failure to write is a failure of the command.
   void print(std::string_view data);
   // Words for people: "evenkeel: …" in front.
-  void say(std::string_view words);
+  void say(std::string_view words) const;
   void fail(const Error& error);
   // Each problem with its place; "error" in red on a terminal.
   void fail(const Diagnostics& problems);

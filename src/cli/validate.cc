@@ -30,7 +30,7 @@ std::string workloads_table(const Cluster& cluster, bool wide) {
     if (wide) {
       const Spread& spread = workload.spread ? *workload.spread : cluster.settings.spread;
       std::vector<std::string> labels;
-      for (const auto& [key, value] : workload.require) labels.push_back(key + "=" + value);
+      for (const auto& [key, value] : workload.require) labels.push_back(fmt::format("{}={}", key, value));
       row.insert(row.end(), {format_amounts(workload.leader_load), workload.state_model.str(),
                              fmt::format("{} ({})", spread.level, spread.hard ? "hard" : "soft"),
                              fmt::format("{}", fmt::join(labels, " "))});
