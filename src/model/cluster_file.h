@@ -13,7 +13,7 @@
 // and stands for that many nodes; ranges in its zone are then dealt in turn, the leftmost turning fastest. Fields at their default are not
 // written; runs of three or more nodes that a range can say are.
 //
-// Cost: linear in the text; for a million shards of three replicas a second or two and about a quarter of a gigabyte at the peak.
+// Cost: linear in the text; docs/benchmarks.md says what a million shards take.
 
 #include <string>
 #include <string_view>
