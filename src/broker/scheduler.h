@@ -39,8 +39,18 @@
 
 namespace evenkeel::broker {
 
-// Why an operation was not done. `oversized` and `queue_full` come only with the options that ask for them.
-enum class Refusal : std::uint8_t { none, already_exists, unknown_task, task_in_fly, task_in_queue, oversized, queue_full };
+// Why an operation was not done. `oversized` and `queue_full` come only with the options that ask for them; `unlike` are two tasks that
+// cannot be merged.
+enum class Refusal : std::uint8_t {
+  none,
+  already_exists,
+  unknown_task,
+  task_in_fly,
+  task_in_queue,
+  oversized,
+  queue_full,
+  unlike
+};
 std::string_view name(Refusal refusal);     // ALREADY_EXISTS
 std::string_view message(Refusal refusal);  // what it means and what to do
 

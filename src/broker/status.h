@@ -72,7 +72,7 @@ struct Status {
   Counters total;
   std::vector<QueueStatus> queues;  // in the config's order
   std::vector<TypeStatus> types;
-  std::vector<TaskStatus> running;  // the first ones, by start, then client and id
+  std::vector<TaskStatus> running;  // those longest running, by start, then client and id
   friend bool operator==(const Status&, const Status&) = default;
 };
 
@@ -98,6 +98,7 @@ struct State {
   std::uint64_t finished = 0;
   std::map<std::string, std::uint64_t> finished_by_queue;  // by name, also of those gone from the config
   std::map<std::string, std::uint64_t> finished_by_type;
+  std::vector<ClientId> clients;  // connected
   std::vector<Queue> queues;
   std::vector<Type> types;
   std::vector<TaskStatus> tasks;  // in order of creation

@@ -1,0 +1,105 @@
+#pragma once
+// A queue's consumption as a function of time, and until when an order between two such functions is sure to hold.
+//
+// Between two changes of what a queue holds, `real` is a line and `planned` is constant, so the key max(real, planned) is constant
+// until real overtakes planned. Nobody needs to touch a queue because time passes: it is evaluated where it is looked at, and an
+// order that was found once is kept with the time until which it holds.
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "evenkeel/broker/detail/values.h"
+
+namespace evenkeel::broker::detail {
+
+using QueueIndex = std::uint32_t;  // dense, by rank: of two queues with equal keys the smaller index comes first
+inline constexpr QueueIndex no_queue = ~QueueIndex{0};
+inline constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+struct Line {
+  UInt128 real = 0;  // at `since`
+  UInt128 rate = 0;  // per microsecond from then on
+  UInt128 planned = 0;
+  std::uint64_t since = 0;  // microseconds
+
+  UInt128 real_at(std::uint64_t now) const { return add(real, multiply(rate, now - since)); }
+  UInt128 key_at(std::uint64_t now) const { return std::max(real_at(now), planned); }
+  void settle(std::uint64_t now) {
+    real = real_at(now);
+    since = now;
+  }
+};
+
+// The last microsecond from `now` on at which a value that is `gap` below another and gains `speed` on it is still strictly below,
+// or, with a gap of 0, is not yet above: never too late, at most a little early. The factor covers the rounding of three operations.
+inline std::uint64_t holds_until(std::uint64_t now, UInt128 gap, UInt128 speed) {
+  constexpr double safe = 1.0 - 0x1p-48;
+  if (speed == 0) return never;
+  const double steps = static_cast<double>(gap) / static_cast<double>(speed) * safe;
+  if (steps >= 0x1p63) return never - 1;
+  const auto whole = static_cast<std::uint64_t>(steps);
+  return whole >= never - now ? never - 1 : now + whole;
+}
+
+// Who of two queues is first, and the first moment at which that must be looked at again.
+struct Duel {
+  QueueIndex winner;
+  std::uint64_t expires;
+};
+
+// By the least real. Which of two equals wins does not matter: only the value is used.
+struct ByReal {
+  static Duel duel(const Line* lines, QueueIndex a, QueueIndex b, std::uint64_t now) {
+    UInt128 low = lines[a].real_at(now), high = lines[b].real_at(now);
+    if (high < low) {
+      std::swap(low, high);
+      std::swap(a, b);
+    }
+    const UInt128 speed = subtract(lines[a].rate, lines[b].rate);
+    const std::uint64_t until = holds_until(now, high - low, speed);
+    return {a, until == never ? never : until + 1};
+  }
+};
+
+// By the least key, then by rank.
+struct ByKey {
+  static bool before(const Line* lines, QueueIndex a, QueueIndex b, std::uint64_t now) {
+    const UInt128 key_a = lines[a].key_at(now), key_b = lines[b].key_at(now);
+    return key_a != key_b ? key_a < key_b : a < b;
+  }
+
+  static Duel duel(const Line* lines, QueueIndex a, QueueIndex b, std::uint64_t now) {
+    UInt128 real_a = lines[a].real_at(now), real_b = lines[b].real_at(now);
+    UInt128 key_a = std::max(real_a, lines[a].planned), key_b = std::max(real_b, lines[b].planned);
+    if (key_b < key_a || (key_a == key_b && b < a)) {
+      std::swap(a, b);
+      std::swap(real_a, real_b);
+      std::swap(key_a, key_b);
+    }
+    const std::uint64_t until = first_stays(lines, a, b, real_a, real_b, key_b, now);
+    return {a, until >= never - 1 ? never : until + 1};
+  }
+
+ private:
+  // `a` is first now. Its plan stays below b's key, so it falls behind only when its real is above b's plan and above b's real.
+  static std::uint64_t first_stays(const Line* lines, QueueIndex a, QueueIndex b, UInt128 real_a, UInt128 real_b, UInt128 key_b,
+                                   std::uint64_t now) {
+    const UInt128 rate_a = lines[a].rate, rate_b = lines[b].rate;
+    if (rate_a == 0) return never;
+    // Both held at the largest value tie, whatever their lines say.
+    const bool may_hit_ceiling = (rate_a >> 60) != 0 || (real_a >> 124) != 0;
+    const std::uint64_t ceiling = may_hit_ceiling ? holds_until(now, value_max - real_a, rate_a) : never;
+    std::uint64_t above_real = now;
+    if (real_a <= real_b) {
+      if (rate_a > rate_b) {
+        above_real = holds_until(now, real_b - real_a, rate_a - rate_b);
+      } else if (real_a < real_b || rate_a < rate_b || a < b) {
+        return ceiling;  // never above
+      }
+    }
+    return std::min(ceiling, std::max(above_real, holds_until(now, key_b - real_a, rate_a)));
+  }
+};
+
+}  // namespace evenkeel::broker::detail

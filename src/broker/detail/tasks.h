@@ -1,0 +1,143 @@
+#pragma once
+// Where tasks live: records in a pool, found by (client, id), and linked into their queue's order and their client's list.
+//
+// A task is a slot number. Records do not move, are used again, and keep the capacity of their texts, so that a broker that is warm
+// allocates nothing. Each record is followed by its need, one word a resource.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evenkeel/broker/detail/line.h"
+
+namespace evenkeel::broker::detail {
+
+using Slot = std::uint32_t;
+inline constexpr Slot no_slot = ~Slot{0};
+
+struct TaskRecord {
+  std::uint64_t id = 0;
+  std::uint64_t priority = 0;
+  std::uint64_t submitted = 0;
+  std::uint64_t created = 0;           // counts all tasks ever made
+  std::uint64_t since = 0;             // running: its start; waiting: when it began to wait
+  std::uint64_t planned_duration = 0;  // running: planned finish - start
+  // While waiting, in the queue's order; while running, left and right in the order of starts.
+  Slot left = no_slot;
+  Slot right = no_slot;
+  Slot parent = no_slot;
+  // In the client's list.
+  Slot previous = no_slot;
+  Slot next = no_slot;
+  std::uint32_t client = 0;
+  std::uint32_t kind = 0;  // the type's name, see Kinds
+  bool running = false;
+  bool instant = false;  // to be granted in this pass, without an event, or dropped
+  std::string name;
+  std::string cookie;
+};
+
+class TaskPool {
+ public:
+  TaskPool() = default;
+  TaskPool(TaskPool&& other) noexcept;
+  TaskPool& operator=(TaskPool&& other) noexcept;
+  ~TaskPool();
+
+  // For tasks of so many resources. Those there keep their slots; `from[i]` is the old index of the new resource i, or -1.
+  void set_resources(std::size_t resources, std::span<const int> from);
+
+  Slot take();  // a record with all links empty; its need is not set
+  void give_back(Slot slot);
+
+  TaskRecord& operator[](Slot slot) { return *record(slot); }
+  const TaskRecord& operator[](Slot slot) const { return *record(slot); }
+  std::uint64_t* need(Slot slot) const { return reinterpret_cast<std::uint64_t*>(record(slot) + 1); }
+
+  std::size_t size() const { return used_ - free_count_; }
+  Slot slots() const { return used_; }  // all slots ever used are below
+  bool is_used(Slot slot) const { return record(slot)->created != 0; }
+  std::size_t bytes() const { return chunks_.size() * chunk_records * stride_; }
+
+ private:
+  static constexpr std::size_t chunk_records = 1024;
+  // When all tasks are gone, so much is kept for the next ones.
+  static constexpr std::size_t chunks_kept = 16;
+  // What a text may keep between two uses of its record.
+  static constexpr std::size_t text_kept = 256;
+
+  TaskRecord* record(Slot slot) const {
+    return reinterpret_cast<TaskRecord*>(chunks_[slot / chunk_records].get() + slot % chunk_records * stride_);
+  }
+  void add_chunk();
+  void destroy_records();
+
+  std::size_t stride_ = sizeof(TaskRecord);
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  Slot used_ = 0;
+  Slot free_ = no_slot;  // linked through `next`
+  Slot free_count_ = 0;
+};
+
+// (client, id) -> slot. Open addressing without tombstones, so that no operation ever has to clean up after many others. Ids that differ
+// only in their last three bits are neighbours: clients count, and a counter's next entry is then warm.
+class TaskIndex {
+ public:
+  Slot find(const TaskPool& tasks, std::uint32_t client, std::uint64_t id) const {
+    for (std::size_t at = home(client, id);; ++at) {
+      const Entry& entry = entries_[at & mask_];
+      if (entry.slot == no_slot) return no_slot;
+      const TaskRecord& task = tasks[entry.slot];
+      if (task.id == id && task.client == client) return entry.slot;
+    }
+  }
+  void insert(std::uint32_t client, std::uint64_t id, Slot slot);
+  void erase(std::uint32_t client, std::uint64_t id, Slot slot);
+  std::size_t bytes() const { return entries_.size() * sizeof(Entry); }
+
+ private:
+  struct Entry {
+    Slot slot = no_slot;
+    std::uint32_t home = 0;  // the hash: where it would be in a table of any size
+  };
+
+  static std::uint32_t home(std::uint32_t client, std::uint64_t id) {
+    std::uint64_t mixed = (id >> 3) * 0x9E3779B97F4A7C15u + client * 0xD6E8FEB86659FD93u;
+    mixed = (mixed ^ (mixed >> 32)) * 0xD6E8FEB86659FD93u;
+    return static_cast<std::uint32_t>((mixed >> 32 & ~std::uint64_t{7}) | (id & 7));
+  }
+  void put(Entry entry);
+  void resize(std::size_t entries);
+
+  static constexpr std::size_t least = 64;
+  std::vector<Entry> entries_ = std::vector<Entry>(least);
+  std::size_t mask_ = least - 1;
+  std::size_t count_ = 0;
+};
+
+// A queue's waiting tasks in order: priority, then submit time, then creation. A treap whose heap order is a mixture of the creation
+// number. Both ends are kept at hand, so that what comes last and leaves first, as most tasks do, costs the same however many wait.
+class WaitingOrder {
+ public:
+  Slot first() const { return first_; }
+  std::size_t size() const { return size_; }
+  void insert(TaskPool& tasks, Slot slot);
+  void erase(TaskPool& tasks, Slot slot);
+  // The one after, or no_slot.
+  static Slot next(const TaskPool& tasks, Slot slot);
+
+ private:
+  static Slot previous(const TaskPool& tasks, Slot slot);
+  void replace_child(TaskPool& tasks, Slot parent, Slot child, Slot by);
+  void rotate_up(TaskPool& tasks, Slot slot);
+
+  Slot root_ = no_slot;
+  Slot first_ = no_slot;
+  Slot last_ = no_slot;
+  std::size_t size_ = 0;
+};
+
+}  // namespace evenkeel::broker::detail

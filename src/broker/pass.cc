@@ -1,0 +1,180 @@
+// What grants: tasks wait and run, queues are charged, and a pass gives what is free to whose turn it is.
+
+#include "evenkeel/broker/detail/core.h"
+
+namespace evenkeel::broker {
+
+using detail::no_queue;
+using detail::no_slot;
+
+UInt128 Scheduler::Core::part(QueueIndex q, Slot slot, Time now) const {
+  const auto& task = tasks_[slot];
+  const Time passed = now - task.since;
+  if (passed >= task.planned_duration) return 0;
+  return detail::multiply(scale_.rate(q, tasks_.need(slot)), task.planned_duration - passed);
+}
+
+// Adds a running task's need to what node, queue and type hold, or takes it away. The queue's line goes on at its new rate.
+void Scheduler::Core::hold(QueueIndex q, std::uint32_t type, const std::uint64_t* need, bool more, Time now) {
+  const std::size_t resources = resources_.size();
+  UInt128* const of_queue = &queue_used_[q * resources];
+  UInt128* const of_type = &type_used_[type * resources];
+  over_ = 0;
+  for (std::size_t i = 0; i < resources; ++i) {
+    const UInt128 change = more ? UInt128{need[i]} : -UInt128{need[i]};
+    of_queue[i] += change;
+    of_type[i] += change;
+    used_[i] += change;
+    over_ += used_[i] > limits_[i];
+    free_[i] = used_[i] > limits_[i] ? 0 : limits_[i] - static_cast<std::uint64_t>(used_[i]);
+  }
+  detail::Line& line = lines_[q];
+  line.settle(now);
+  line.rate = scale_.rate(q, of_queue);
+  touch(q);
+}
+
+void Scheduler::Core::start_running(Slot slot, Time now) {
+  const std::uint32_t type = type_of(slot);
+  const QueueIndex q = types_[type].queue;
+  tasks_[slot].running = true;
+  ++running_;
+  ++queues_[q].running;
+  ++types_[type].infly;
+  hold(q, type, tasks_.need(slot), true, now);
+  detail::Line& line = lines_[q];
+  line.planned = detail::add(std::max(line.planned, line.real), part(q, slot, now));
+}
+
+void Scheduler::Core::stop_running(Slot slot, Time now) {
+  const std::uint32_t type = type_of(slot);
+  const QueueIndex q = types_[type].queue;
+  tasks_[slot].running = false;
+  --running_;
+  --queues_[q].running;
+  --types_[type].infly;
+  hold(q, type, tasks_.need(slot), false, now);
+  detail::Line& line = lines_[q];
+  line.planned = std::max(detail::subtract(line.planned, part(q, slot, now)), line.real);
+}
+
+void Scheduler::Core::link_running(Slot slot) {
+  tasks_[slot].left = std::exchange(last_running_, slot);
+  tasks_[slot].right = no_slot;
+  (tasks_[slot].left == no_slot ? first_running_ : tasks_[tasks_[slot].left].right) = slot;
+}
+
+void Scheduler::Core::unlink_running(Slot slot) {
+  const auto& task = tasks_[slot];
+  (task.left == no_slot ? first_running_ : tasks_[task.left].right) = task.right;
+  (task.right == no_slot ? last_running_ : tasks_[task.right].left) = task.left;
+}
+
+// A queue in which none waited starts level with the poorest that waits: it has no claim on the time it did not ask for.
+void Scheduler::Core::lift(QueueIndex q, Time now) {
+  const detail::Line* const lines = lines_.data();
+  for (const QueueIndex stale : stale_) {
+    least_real_.set(lines, stale, queues_[stale].waiting.size() != 0, now);
+    is_stale_[stale] = 0;
+  }
+  stale_.clear();
+  const QueueIndex poorest = least_real_.first(lines, now);
+  if (poorest == no_queue) return;
+  detail::Line& line = lines_[q];
+  line.settle(now);
+  line.real = std::max(line.real, lines[poorest].real_at(now));
+}
+
+void Scheduler::Core::enqueue(Slot slot, Comes comes, Time now) {
+  const std::uint32_t type = type_of(slot);
+  const QueueIndex q = types_[type].queue;
+  if (comes == Comes::from_outside && queues_[q].waiting.size() == 0) lift(q, now);
+  queues_[q].waiting.insert(tasks_, slot);
+  ++types_[type].enqueued;
+  touch(q);
+}
+
+void Scheduler::Core::dequeue(Slot slot) {
+  const std::uint32_t type = type_of(slot);
+  const QueueIndex q = types_[type].queue;
+  queues_[q].waiting.erase(tasks_, slot);
+  --types_[type].enqueued;
+  touch(q);
+}
+
+void Scheduler::Core::touch(QueueIndex q) {
+  if (is_touched_[q] == 0) {
+    is_touched_[q] = 1;
+    touched_.push_back(q);
+  }
+  if (is_stale_[q] == 0) {
+    is_stale_[q] = 1;
+    stale_.push_back(q);
+  }
+}
+
+bool Scheduler::Core::fits(std::span<const std::uint64_t> need) const {
+  if (over_ != 0) return false;
+  for (std::size_t i = 0; i < need.size(); ++i) {
+    if (need[i] > free_[i]) return false;
+  }
+  return true;
+}
+
+bool Scheduler::Core::fits_queue(QueueIndex q, std::span<const std::uint64_t> need) const {
+  const std::size_t first = q * resources_.size();
+  for (std::size_t i = 0; i < need.size(); ++i) {
+    if (need[i] + queue_used_[first + i] > queue_limits_[first + i]) return false;
+  }
+  return true;
+}
+
+void Scheduler::Core::arrange(QueueIndex q, Time now) {
+  const Queue& queue = queues_[q];
+  const Slot head = queue.waiting.first();
+  if (head == no_slot) return turns_.clear(lines_.data(), q, now);
+  const auto need = need_of(head);
+  turns_.set(lines_.data(), q, need, queue.running != 0 && !fits_queue(q, need), now);
+}
+
+void Scheduler::Core::grant(QueueIndex q, Time now) {
+  const Slot slot = queues_[q].waiting.first();
+  auto& task = tasks_[slot];
+  Type& type = types_[type_of(slot)];
+  dequeue(slot);
+  queues_[q].in_queue.add(now - task.since);
+  type.in_queue.add(now - task.since);
+  task.since = now;
+  task.planned_duration = type.mean;
+  link_running(slot);
+  start_running(slot, now);
+  if (!task.instant) {
+    events_.push_back(
+        {.kind = Event::Kind::allocated, .client = ClientId(task.client), .task = TaskId(task.id), .cookie = task.cookie});
+  }
+}
+
+// Each round looks at the first queue that can change anything: its task is granted, or keeps back the resources it needs, and with them
+// every queue that needs one of these. Used amounts only grow in a pass, so a queue that was passed over cannot come again.
+void Scheduler::Core::pass(Time now) {
+  detail::ResourceSet blocked = 0;
+  for (;;) {
+    for (const QueueIndex q : touched_) {
+      arrange(q, now);
+      is_touched_[q] = 0;
+    }
+    touched_.clear();
+    if (running_ != 0 && over_ != 0) return;  // nothing fits
+    const std::span<const std::uint64_t> free = options_.queue_limit_first ? std::span<const std::uint64_t>() : free_;
+    const QueueIndex q = turns_.first(lines_.data(), blocked, free, now);
+    if (q == no_queue) return;
+    const auto need = need_of(queues_[q].waiting.first());
+    if (!turns_.stopped(q) && (running_ == 0 || fits(need))) {
+      grant(q, now);
+      continue;
+    }
+    for (std::size_t i = 0; i < need.size(); ++i) blocked |= detail::ResourceSet{need[i] != 0} << i;
+  }
+}
+
+}  // namespace evenkeel::broker
