@@ -13,6 +13,7 @@
 // configure's to refuse. parse(format(c)) == c for every config and form, but for `compaction`, which can say only what it
 // could have said: the others are refused with the reason.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,10 @@ enum class ConfigForm : std::uint8_t { yaml, json, protobuf, compaction };
 Parsed<Config> parse_config(std::string_view text, std::string file);
 Parsed<ConfigPatch> parse_patch(std::string_view text, std::string file);
 
+// Whether a text is read as protobuf text, and not as YAML or JSON.
+bool is_protobuf_text(std::string_view text);
+
+// Code::invalid for a name that no form can hold: not UTF-8, above 64 KiB, or a resource that would be read as cpu or memory.
 Result<std::string> format_config(const Config& config, ConfigForm form);
 
 }  // namespace evenkeel::broker
