@@ -62,7 +62,7 @@ Status Scheduler::Core::observe(Micros now, std::size_t waiting_max, std::size_t
                                                .planned = lines_[q].planned,
                                                .in_queue = queues_[q].in_queue});
     Slot slot = queues_[q].waiting.first();
-    for (; slot != no_slot && shown.waiting.size() < waiting_max; slot = detail::WaitingOrder::next(tasks_, slot))
+    for (; slot != no_slot && shown.waiting.size() < waiting_max; slot = queues_[q].waiting.next(tasks_, slot))
       shown.waiting.push_back(status_of(slot));
   }
   for (std::uint32_t type = 0; type < types_.size(); ++type) {

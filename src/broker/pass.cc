@@ -91,15 +91,15 @@ void Scheduler::Core::enqueue(Slot slot, Comes comes, Time now) {
   if (comes == Comes::from_outside && queues_[q].waiting.size() == 0) lift(q, now);
   queues_[q].waiting.insert(tasks_, slot);
   ++types_[type].enqueued;
-  touch(q);
+  if (queues_[q].waiting.first() == slot) touch(q);
 }
 
 void Scheduler::Core::dequeue(Slot slot) {
   const std::uint32_t type = type_of(slot);
   const QueueIndex q = types_[type].queue;
+  if (queues_[q].waiting.first() == slot) touch(q);
   queues_[q].waiting.erase(tasks_, slot);
   --types_[type].enqueued;
-  touch(q);
 }
 
 void Scheduler::Core::touch(QueueIndex q) {
@@ -154,26 +154,35 @@ void Scheduler::Core::grant(QueueIndex q, Time now) {
   }
 }
 
+// Brings the turns of all queues that changed up to date.
+void Scheduler::Core::arrange_touched(Time now) {
+  for (const QueueIndex q : touched_) turns_.set_aside(lines_.data(), q, now);
+  for (const QueueIndex q : touched_) {
+    arrange(q, now);
+    is_touched_[q] = 0;
+  }
+  touched_.clear();
+}
+
 // Each round looks at the first queue that can change anything: its task is granted, or keeps back the resources it needs, and with them
-// every queue that needs one of these. Used amounts only grow in a pass, so a queue that was passed over cannot come again.
+// every queue that needs one of these. Keys and used amounts only grow in a pass: who was passed over does not come again, and a stopped
+// queue that had its turn while its task still fitted the node keeps nothing back, hence the cursor.
 void Scheduler::Core::pass(Time now) {
   detail::ResourceSet blocked = 0;
+  detail::Cursor from;
+  const std::span<const std::uint64_t> free = options_.queue_limit_first ? std::span<const std::uint64_t>() : free_;
   for (;;) {
-    for (const QueueIndex q : touched_) {
-      arrange(q, now);
-      is_touched_[q] = 0;
-    }
-    touched_.clear();
+    arrange_touched(now);
     if (running_ != 0 && over_ != 0) return;  // nothing fits
-    const std::span<const std::uint64_t> free = options_.queue_limit_first ? std::span<const std::uint64_t>() : free_;
-    const QueueIndex q = turns_.first(lines_.data(), blocked, free, now);
+    const QueueIndex q = turns_.first(lines_.data(), blocked, from, free, now);
     if (q == no_queue) return;
     const auto need = need_of(queues_[q].waiting.first());
     if (!turns_.stopped(q) && (running_ == 0 || fits(need))) {
+      from = {lines_[q].key_at(now), q};
       grant(q, now);
-      continue;
+    } else {
+      blocked |= detail::set_of(need);
     }
-    for (std::size_t i = 0; i < need.size(); ++i) blocked |= detail::ResourceSet{need[i] != 0} << i;
   }
 }
 

@@ -121,6 +121,7 @@ class Scheduler::Core {
   UInt128 part(QueueIndex q, Slot slot, Time now) const;  // of the task in its queue's plan
   void touch(QueueIndex q);
   void arrange(QueueIndex q, Time now);
+  void arrange_touched(Time now);
   void pass(Time now);
   void grant(QueueIndex q, Time now);
   bool fits(std::span<const std::uint64_t> need) const;

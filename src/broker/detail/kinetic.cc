@@ -1,125 +1,176 @@
 #include "evenkeel/broker/detail/kinetic.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "evenkeel/broker/detail/treap.h"
+
 namespace evenkeel::broker::detail {
-namespace {
 
-// The heap's order: any fixed mixture does.
-std::uint32_t height(QueueIndex q) {
-  std::uint32_t mixed = (q + 1) * 0x9E3779B1u;
-  mixed = (mixed ^ (mixed >> 15)) * 0x85EBCA77u;
-  return mixed ^ (mixed >> 13);
+struct NeedOrder::Nodes {
+  static constexpr bool sums = true;
+  NeedOrder* order;
+
+  PlaceIndex& left(PlaceIndex at) const { return order->places_[at].left; }
+  PlaceIndex& right(PlaceIndex at) const { return order->places_[at].right; }
+  PlaceIndex& parent(PlaceIndex at) const { return order->places_[at].parent; }
+  std::uint64_t height(PlaceIndex at) const {
+    const std::uint64_t mixed = (at + 1) * 0x9E3779B97F4A7C15u;
+    return (mixed ^ (mixed >> 29)) * 0xD6E8FEB86659FD93u;
+  }
+  void sum_up(PlaceIndex at) const { order->sum_up(at); }
+};
+
+void NeedOrder::reserve(std::size_t queues, std::size_t resources) {
+  if (!places_.empty()) return;
+  resources_ = resources;
+  places_.resize(queues);
+  place_of_.assign(queues, no_place);
+  needs_.resize(queues * resources);
+  maxima_.resize(queues * resources);
+  sorted_.reserve(queues);
+  for (std::size_t i = queues; i-- > 0;) free_places_.push_back(static_cast<PlaceIndex>(i));
 }
 
-bool higher(QueueIndex a, QueueIndex b) { return height(a) != height(b) ? height(a) > height(b) : a < b; }
-
-}  // namespace
-
-void NeedTree::fight(const Line* lines, QueueIndex at, std::uint64_t now) {
-  Node& node = nodes_[at];
-  node.winner = at;
-  node.expires = never;
-  for (const QueueIndex child : {node.left, node.right}) {
-    if (child == no_queue) continue;
-    const Duel duel = ByKey::duel(lines, node.winner, nodes_[child].winner, now);
-    node.winner = duel.winner;
-    node.expires = std::min({node.expires, duel.expires, nodes_[child].expires});
+void NeedOrder::sum_up(PlaceIndex at) {
+  Place& place = places_[at];
+  std::uint64_t* const most = &maxima_[at * resources_];
+  std::copy_n(&needs_[place.queue * resources_], resources_, most);
+  place.expires = place.until;
+  for (const PlaceIndex child : {place.left, place.right}) {
+    if (child == no_place) continue;
+    place.expires = std::min(place.expires, places_[child].expires);
+    for (std::size_t i = 0; i < resources_; ++i) most[i] = std::max(most[i], maxima_[child * resources_ + i]);
   }
 }
 
-void NeedTree::repair(const Line* lines, QueueIndex at, std::uint64_t now) {
-  if (at == no_queue || nodes_[at].expires > now) return;
-  repair(lines, nodes_[at].left, now);
-  repair(lines, nodes_[at].right, now);
-  fight(lines, at, now);
+void NeedOrder::certify(const Line* lines, PlaceIndex at, std::uint64_t now) {
+  Place& place = places_[at];
+  place.until = never;
+  if (place.next == no_place) return;
+  const Duel duel = ByKey::duel(lines, place.queue, places_[place.next].queue, now);
+  place.until = duel.winner == place.queue ? duel.expires : 0;
 }
 
-void NeedTree::split(const Line* lines, QueueIndex at, QueueIndex q, QueueIndex& left, QueueIndex& right, std::uint64_t now) {
-  if (at == no_queue) {
-    left = right = no_queue;
-  } else if (before(at, q)) {
-    QueueIndex rest = no_queue;
-    split(lines, nodes_[at].right, q, nodes_[at].right, rest, now);
-    fight(lines, at, now);
-    left = at;
-    right = rest;
-  } else {
-    QueueIndex rest = no_queue;
-    split(lines, nodes_[at].left, q, rest, nodes_[at].left, now);
-    fight(lines, at, now);
-    left = rest;
-    right = at;
+void NeedOrder::certify_and_sum(const Line* lines, PlaceIndex at, std::uint64_t now) {
+  certify(lines, at, now);
+  sum_up(at);
+  Treap<Nodes>({this}, root_).sum_up_above(at);
+}
+
+void NeedOrder::insert(const Line* lines, QueueIndex q, std::span<const std::uint64_t> need, std::uint64_t now) {
+  advance(lines, now);
+  const PlaceIndex at = free_places_.back();
+  free_places_.pop_back();
+  Place& place = places_[at];
+  place = {.queue = q};
+  place_of_[q] = at;
+  std::ranges::copy(need, &needs_[q * resources_]);
+  PlaceIndex parent = no_place;
+  bool as_left = false;
+  for (PlaceIndex down = root_; down != no_place; down = as_left ? places_[down].left : places_[down].right) {
+    parent = down;
+    as_left = ByKey::before(lines, q, places_[down].queue, now);
   }
-}
-
-QueueIndex NeedTree::join(const Line* lines, QueueIndex left, QueueIndex right, std::uint64_t now) {
-  if (left == no_queue || right == no_queue) return left == no_queue ? right : left;
-  const QueueIndex top = higher(left, right) ? left : right;
-  if (top == left) {
-    nodes_[top].right = join(lines, nodes_[top].right, right, now);
-  } else {
-    nodes_[top].left = join(lines, left, nodes_[top].left, now);
+  if (parent != no_place) {
+    place.next = as_left ? parent : places_[parent].next;
+    place.previous = as_left ? places_[parent].previous : parent;
+    if (place.next != no_place) places_[place.next].previous = at;
+    if (place.previous != no_place) places_[place.previous].next = at;
   }
-  fight(lines, top, now);
-  return top;
+  ++size_;
+  certify(lines, at, now);
+  Treap<Nodes>({this}, root_).insert(at, parent, as_left);
+  if (place.previous != no_place) certify_and_sum(lines, place.previous, now);
 }
 
-QueueIndex NeedTree::insert(const Line* lines, QueueIndex at, QueueIndex q, std::uint64_t now) {
-  if (at == no_queue || higher(q, at)) {
-    split(lines, at, q, nodes_[q].left, nodes_[q].right, now);
-    fight(lines, q, now);
-    return q;
-  }
-  QueueIndex& child = before(q, at) ? nodes_[at].left : nodes_[at].right;
-  child = insert(lines, child, q, now);
-  fight(lines, at, now);
-  return at;
+void NeedOrder::erase(const Line* lines, QueueIndex q, std::uint64_t now) {
+  const PlaceIndex at = std::exchange(place_of_[q], no_place);
+  Treap<Nodes>({this}, root_).erase(at);
+  --size_;
+  const auto [previous, next] = std::pair(places_[at].previous, places_[at].next);
+  free_places_.push_back(at);
+  if (next != no_place) places_[next].previous = previous;
+  if (previous == no_place) return;
+  places_[previous].next = next;
+  certify_and_sum(lines, previous, now);
 }
 
-QueueIndex NeedTree::remove(const Line* lines, QueueIndex at, QueueIndex q, std::uint64_t now) {
-  if (at == q) return join(lines, nodes_[q].left, nodes_[q].right, now);
-  QueueIndex& child = before(q, at) ? nodes_[at].left : nodes_[at].right;
-  child = remove(lines, child, q, now);
-  fight(lines, at, now);
-  return at;
+void NeedOrder::swap_with_next(const Line* lines, PlaceIndex at, std::uint64_t now) {
+  const PlaceIndex next = places_[at].next;
+  std::swap(places_[at].queue, places_[next].queue);
+  place_of_[places_[at].queue] = at;
+  place_of_[places_[next].queue] = next;
+  certify_and_sum(lines, next, now);
+  certify_and_sum(lines, at, now);
+  if (places_[at].previous != no_place) certify_and_sum(lines, places_[at].previous, now);
 }
 
-void NeedTree::refresh(const Line* lines, QueueIndex at, QueueIndex q, std::uint64_t now) {
-  if (at != q) refresh(lines, before(q, at) ? nodes_[at].left : nodes_[at].right, q, now);
-  fight(lines, at, now);
-}
-
-void NeedTree::set(const Line* lines, QueueIndex q, std::uint64_t need, std::uint64_t now) {
-  Node& node = nodes_[q];
-  if (node.present && node.need == need) return refresh(lines, root_, q, now);
-  if (node.present) erase(lines, q, now);
-  node.present = true;
-  node.need = need;
-  root_ = insert(lines, root_, q, now);
-}
-
-void NeedTree::erase(const Line* lines, QueueIndex q, std::uint64_t now) {
-  if (!nodes_[q].present) return;
-  root_ = remove(lines, root_, q, now);
-  nodes_[q] = {};
-}
-
-QueueIndex NeedTree::first_above(const Line* lines, std::uint64_t free, std::uint64_t now) {
-  repair(lines, root_, now);
-  QueueIndex best = no_queue;
-  const auto offer = [&](QueueIndex q) {
-    if (best == no_queue || ByKey::before(lines, q, best, now)) best = q;
-  };
-  for (QueueIndex at = root_; at != no_queue;) {
-    const Node& node = nodes_[at];
-    if (node.need <= free) {
-      at = node.right;
-      continue;
+// Brings the order up to now. Each exchange of neighbours removes one inversion; when there are too many, all are sorted.
+void NeedOrder::advance(const Line* lines, std::uint64_t now) {
+  std::size_t budget = 4 + size_ / 8;
+  while (root_ != no_place && places_[root_].expires <= now) {
+    if (budget-- == 0) return sort(lines, now);
+    PlaceIndex at = root_;
+    while (places_[at].until > now) {
+      const PlaceIndex left = places_[at].left;
+      at = left != no_place && places_[left].expires <= now ? left : places_[at].right;
     }
-    offer(at);
-    if (node.right != no_queue) offer(nodes_[node.right].winner);
-    at = node.left;
+    const Duel duel = ByKey::duel(lines, places_[at].queue, places_[places_[at].next].queue, now);
+    if (duel.winner == places_[at].queue) {
+      certify_and_sum(lines, at, now);
+    } else {
+      swap_with_next(lines, at, now);
+    }
   }
-  return best;
+}
+
+void NeedOrder::sort(const Line* lines, std::uint64_t now) {
+  PlaceIndex first = root_;
+  while (places_[first].left != no_place) first = places_[first].left;
+  sorted_.clear();
+  for (PlaceIndex at = first; at != no_place; at = places_[at].next) sorted_.push_back(places_[at].queue);
+  std::ranges::sort(sorted_, [&](QueueIndex a, QueueIndex b) { return ByKey::before(lines, a, b, now); });
+  auto queue = sorted_.begin();
+  for (PlaceIndex at = first; at != no_place; at = places_[at].next) {
+    places_[at].queue = *queue++;
+    place_of_[places_[at].queue] = at;
+  }
+  for (PlaceIndex at = first; at != no_place; at = places_[at].next) certify(lines, at, now);
+  sum_up_all(root_);
+}
+
+void NeedOrder::sum_up_all(PlaceIndex at) {
+  if (at == no_place) return;
+  sum_up_all(places_[at].left);
+  sum_up_all(places_[at].right);
+  sum_up(at);
+}
+
+bool NeedOrder::any_beyond(const std::uint64_t* need, std::span<const std::uint64_t> free) const {
+  for (std::size_t i = 0; i < resources_; ++i) {
+    if (need[i] > free[i]) return true;
+  }
+  return false;
+}
+
+// Subtrees without such a need are not entered; one that lies wholly after `from` and is entered has an answer. So the way down is
+// walked once, along the border of `from`, and once more from there.
+NeedOrder::PlaceIndex NeedOrder::find(const Line* lines, PlaceIndex at, Cursor from, std::span<const std::uint64_t> free,
+                                      std::uint64_t now) const {
+  if (at == no_place || !any_beyond(&maxima_[at * resources_], free)) return no_place;
+  const Place& place = places_[at];
+  const UInt128 key = lines[place.queue].key_at(now);
+  if (key < from.key || (key == from.key && place.queue < from.queue)) return find(lines, place.right, from, free, now);
+  if (const PlaceIndex found = find(lines, place.left, from, free, now); found != no_place) return found;
+  if (any_beyond(&needs_[place.queue * resources_], free)) return at;
+  return find(lines, place.right, from, free, now);
+}
+
+QueueIndex NeedOrder::first_beyond(const Line* lines, Cursor from, std::span<const std::uint64_t> free, std::uint64_t now) {
+  advance(lines, now);
+  const PlaceIndex found = find(lines, root_, from, free, now);
+  return found == no_place ? no_queue : places_[found].queue;
 }
 
 }  // namespace evenkeel::broker::detail

@@ -5,12 +5,13 @@
 // only the duels that have expired by then; a change of one queue those on its path, and stops where nothing changed.
 //
 //   Tournament<ByKey>   a plain knock-out over all queues that take part: the first of all
-//   NeedTree            ordered by how much each queue's first task needs of one resource: the first of those that need more than x
+//   NeedOrder           the whole order, with the largest needs of every subtree: the first, from some key on, that needs more than is free
 //
 // Neither allocates after `reset` and `reserve`. Both hold pointers to nothing: lines are passed in.
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "evenkeel/broker/detail/line.h"
@@ -69,40 +70,60 @@ class Tournament {
   std::vector<Node> nodes_ = std::vector<Node>(2);  // [1] is the root, [leaves_ + q] the leaf of q
 };
 
-// A treap: ordered by (need, queue), and by a fixed mixture of the queue's number as a heap, so its shape depends on its content alone.
-class NeedTree {
- public:
-  void reserve(std::size_t queues) { nodes_.resize(queues); }
+// Where a search in the order of keys begins: at this key and rank, included.
+struct Cursor {
+  UInt128 key = 0;
+  QueueIndex queue = 0;
+};
 
-  // Adds `q`, or moves it to another need, or notes that its line changed.
-  void set(const Line* lines, QueueIndex q, std::uint64_t need, std::uint64_t now);
+// The order is that of the places; which queue is at which place changes as keys overtake each other: neighbours change places.
+// After a long silence, in which many did, all are sorted anew.
+class NeedOrder {
+ public:
+  void reserve(std::size_t queues, std::size_t resources);
+  bool empty() const { return root_ == no_place; }
+
+  // Lines of queues in here must not change: erase them first, all of them, and insert them again.
+  void insert(const Line* lines, QueueIndex q, std::span<const std::uint64_t> need, std::uint64_t now);
   void erase(const Line* lines, QueueIndex q, std::uint64_t now);
-  // The first of those that need more than `free`, or none.
-  QueueIndex first_above(const Line* lines, std::uint64_t free, std::uint64_t now);
+  // The first from `from` on that needs more of anything than `free`, or none.
+  QueueIndex first_beyond(const Line* lines, Cursor from, std::span<const std::uint64_t> free, std::uint64_t now);
 
  private:
-  struct Node {
-    QueueIndex left = no_queue;
-    QueueIndex right = no_queue;
-    QueueIndex winner = no_queue;  // of the subtree
-    bool present = false;
-    std::uint64_t need = 0;
-    std::uint64_t expires = never;
+  using PlaceIndex = std::uint32_t;
+  static constexpr PlaceIndex no_place = ~PlaceIndex{0};
+  struct Place {
+    PlaceIndex left = no_place;
+    PlaceIndex right = no_place;
+    PlaceIndex parent = no_place;
+    PlaceIndex previous = no_place;
+    PlaceIndex next = no_place;
+    QueueIndex queue = no_queue;
+    std::uint64_t until = never;    // when its order with the next one must be looked at again
+    std::uint64_t expires = never;  // the least such moment of the subtree
   };
+  struct Nodes;
+  friend struct Nodes;
 
-  bool before(QueueIndex a, QueueIndex b) const {
-    return nodes_[a].need != nodes_[b].need ? nodes_[a].need < nodes_[b].need : a < b;
-  }
-  void fight(const Line* lines, QueueIndex at, std::uint64_t now);
-  void repair(const Line* lines, QueueIndex at, std::uint64_t now);
-  QueueIndex insert(const Line* lines, QueueIndex at, QueueIndex q, std::uint64_t now);
-  QueueIndex remove(const Line* lines, QueueIndex at, QueueIndex q, std::uint64_t now);
-  void refresh(const Line* lines, QueueIndex at, QueueIndex q, std::uint64_t now);
-  QueueIndex join(const Line* lines, QueueIndex left, QueueIndex right, std::uint64_t now);
-  void split(const Line* lines, QueueIndex at, QueueIndex q, QueueIndex& left, QueueIndex& right, std::uint64_t now);
+  void advance(const Line* lines, std::uint64_t now);
+  void sort(const Line* lines, std::uint64_t now);
+  void certify(const Line* lines, PlaceIndex at, std::uint64_t now);
+  void certify_and_sum(const Line* lines, PlaceIndex at, std::uint64_t now);
+  void swap_with_next(const Line* lines, PlaceIndex at, std::uint64_t now);
+  void sum_up(PlaceIndex at);
+  void sum_up_all(PlaceIndex at);
+  bool any_beyond(const std::uint64_t* need, std::span<const std::uint64_t> free) const;
+  PlaceIndex find(const Line* lines, PlaceIndex at, Cursor from, std::span<const std::uint64_t> free, std::uint64_t now) const;
 
-  std::vector<Node> nodes_;  // by queue
-  QueueIndex root_ = no_queue;
+  std::size_t resources_ = 0;
+  std::vector<Place> places_;
+  std::vector<PlaceIndex> free_places_;
+  std::vector<PlaceIndex> place_of_;   // by queue
+  std::vector<std::uint64_t> needs_;   // [queue * resources + resource]
+  std::vector<std::uint64_t> maxima_;  // [place * resources + resource], over the subtree
+  std::vector<QueueIndex> sorted_;     // scratch
+  PlaceIndex root_ = no_place;
+  std::size_t size_ = 0;
 };
 
 }  // namespace evenkeel::broker::detail

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "evenkeel/base/result.h"
+#include "evenkeel/broker/detail/treap.h"
 
 namespace evenkeel::broker::detail {
 
@@ -110,11 +111,19 @@ void TaskIndex::erase(std::uint32_t client, std::uint64_t id, Slot slot) {
 
 namespace {
 
-std::uint64_t height(const TaskRecord& task) {
-  std::uint64_t mixed = task.created * 0x9E3779B97F4A7C15u;
-  mixed = (mixed ^ (mixed >> 32)) * 0xD6E8FEB86659FD93u;
-  return mixed ^ (mixed >> 29);
-}
+struct WaitingNodes {
+  static constexpr bool sums = false;
+  TaskPool* tasks;
+
+  Slot& left(Slot slot) const { return (*tasks)[slot].left; }
+  Slot& right(Slot slot) const { return (*tasks)[slot].right; }
+  Slot& parent(Slot slot) const { return (*tasks)[slot].parent; }
+  std::uint64_t height(Slot slot) const {
+    std::uint64_t mixed = (*tasks)[slot].created * 0x9E3779B97F4A7C15u;
+    mixed = (mixed ^ (mixed >> 32)) * 0xD6E8FEB86659FD93u;
+    return mixed ^ (mixed >> 29);
+  }
+};
 
 bool before(const TaskRecord& a, const TaskRecord& b) {
   if (a.priority != b.priority) return a.priority < b.priority;
@@ -122,88 +131,35 @@ bool before(const TaskRecord& a, const TaskRecord& b) {
   return a.created < b.created;
 }
 
-Slot leftmost(const TaskPool& tasks, Slot slot) {
-  while (tasks[slot].left != no_slot) slot = tasks[slot].left;
-  return slot;
-}
-
-Slot rightmost(const TaskPool& tasks, Slot slot) {
-  while (tasks[slot].right != no_slot) slot = tasks[slot].right;
-  return slot;
-}
-
 }  // namespace
 
-Slot WaitingOrder::next(const TaskPool& tasks, Slot slot) {
-  if (tasks[slot].right != no_slot) return leftmost(tasks, tasks[slot].right);
-  Slot up = tasks[slot].parent;
-  for (; up != no_slot && tasks[up].right == slot; up = tasks[up].parent) slot = up;
-  return up;
-}
-
-Slot WaitingOrder::previous(const TaskPool& tasks, Slot slot) {
-  if (tasks[slot].left != no_slot) return rightmost(tasks, tasks[slot].left);
-  Slot up = tasks[slot].parent;
-  for (; up != no_slot && tasks[up].left == slot; up = tasks[up].parent) slot = up;
-  return up;
-}
-
-void WaitingOrder::replace_child(TaskPool& tasks, Slot parent, Slot child, Slot by) {
-  if (parent == no_slot) {
-    root_ = by;
-  } else if (tasks[parent].left == child) {
-    tasks[parent].left = by;
-  } else {
-    tasks[parent].right = by;
-  }
-  if (by != no_slot) tasks[by].parent = parent;
-}
-
-void WaitingOrder::rotate_up(TaskPool& tasks, Slot slot) {
-  TaskRecord& task = tasks[slot];
-  const Slot above = task.parent;
-  TaskRecord& parent = tasks[above];
-  replace_child(tasks, parent.parent, above, slot);
-  const bool was_left = parent.left == slot;
-  Slot& inner = was_left ? task.right : task.left;
-  (was_left ? parent.left : parent.right) = inner;
-  if (inner != no_slot) tasks[inner].parent = above;
-  inner = above;
-  parent.parent = slot;
+Slot WaitingOrder::next(const TaskPool& tasks, Slot slot) const {
+  Slot root = root_;
+  return Treap<WaitingNodes>({const_cast<TaskPool*>(&tasks)}, root).next(slot);  // it only reads
 }
 
 void WaitingOrder::insert(TaskPool& tasks, Slot slot) {
-  TaskRecord& task = tasks[slot];
-  task.left = task.right = task.parent = no_slot;
-  ++size_;
-  if (root_ == no_slot) {
-    root_ = first_ = last_ = slot;
-    return;
-  }
+  const TaskRecord& task = tasks[slot];
   Slot at = root_;
-  if (before(tasks[last_], task)) {
+  if (root_ == no_slot) {
+    first_ = last_ = slot;
+  } else if (before(tasks[last_], task)) {
     at = std::exchange(last_, slot);
   } else if (before(task, tasks[first_])) {
     at = std::exchange(first_, slot);
   } else {
     for (Slot down = root_; down != no_slot; down = before(task, tasks[at]) ? tasks[at].left : tasks[at].right) at = down;
   }
-  task.parent = at;
-  (before(task, tasks[at]) ? tasks[at].left : tasks[at].right) = slot;
-  const std::uint64_t own = height(task);
-  while (task.parent != no_slot && height(tasks[task.parent]) < own) rotate_up(tasks, slot);
+  ++size_;
+  Treap<WaitingNodes>({&tasks}, root_).insert(slot, at, at != no_slot && before(task, tasks[at]));
 }
 
 void WaitingOrder::erase(TaskPool& tasks, Slot slot) {
-  TaskRecord& task = tasks[slot];
+  Treap<WaitingNodes> treap({&tasks}, root_);
+  if (slot == first_) first_ = treap.next(slot);
+  if (slot == last_) last_ = treap.previous(slot);
   --size_;
-  if (slot == first_) first_ = next(tasks, slot);
-  if (slot == last_) last_ = previous(tasks, slot);
-  while (task.left != no_slot && task.right != no_slot) {
-    rotate_up(tasks, height(tasks[task.left]) > height(tasks[task.right]) ? task.left : task.right);
-  }
-  replace_child(tasks, task.parent, slot, task.left != no_slot ? task.left : task.right);
-  task.left = task.right = task.parent = no_slot;
+  treap.erase(slot);
 }
 
 }  // namespace evenkeel::broker::detail

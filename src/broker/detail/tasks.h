@@ -127,13 +127,9 @@ class WaitingOrder {
   void insert(TaskPool& tasks, Slot slot);
   void erase(TaskPool& tasks, Slot slot);
   // The one after, or no_slot.
-  static Slot next(const TaskPool& tasks, Slot slot);
+  Slot next(const TaskPool& tasks, Slot slot) const;
 
  private:
-  static Slot previous(const TaskPool& tasks, Slot slot);
-  void replace_child(TaskPool& tasks, Slot parent, Slot child, Slot by);
-  void rotate_up(TaskPool& tasks, Slot slot);
-
   Slot root_ = no_slot;
   Slot first_ = no_slot;
   Slot last_ = no_slot;

@@ -1,14 +1,12 @@
 #include "evenkeel/broker/detail/turns.h"
 
 namespace evenkeel::broker::detail {
-namespace {
 
-template <class Use>
-void for_each_resource(ResourceSet set, const Use& use) {
-  for (; set != 0; set &= set - 1) use(static_cast<std::size_t>(std::countr_zero(set)));
+ResourceSet set_of(std::span<const std::uint64_t> need) {
+  ResourceSet set = 0;
+  for (std::size_t i = 0; i < need.size(); ++i) set |= ResourceSet{need[i] != 0} << i;
+  return set;
 }
-
-}  // namespace
 
 void Turns::reset(std::size_t queues, std::size_t resources) {
   resources_ = resources;
@@ -26,12 +24,16 @@ std::uint32_t Turns::group_of(ResourceSet set) {
   if (unused == nowhere) {
     unused = static_cast<std::uint32_t>(groups_.size());
     groups_.emplace_back().tournament.reset(places_.size());
-    groups_.back().needs.resize(resources_);
   }
-  Group& group = groups_[unused];
-  group.set = set;
-  for_each_resource(set, [&](std::size_t i) { group.needs[i].reserve(places_.size()); });
+  groups_[unused].set = set;
   return unused;
+}
+
+void Turns::set_aside(const Line* lines, QueueIndex q, std::uint64_t now) {
+  Place& place = places_[q];
+  if (!place.stopped || place.aside) return;
+  groups_[place.group].order.erase(lines, q, now);
+  place.aside = true;
 }
 
 void Turns::leave(const Line* lines, QueueIndex q, std::uint64_t now) {
@@ -39,7 +41,7 @@ void Turns::leave(const Line* lines, QueueIndex q, std::uint64_t now) {
   if (place.group == nowhere) return;
   Group& group = groups_[place.group];
   if (place.stopped) {
-    for_each_resource(group.set, [&](std::size_t i) { group.needs[i].erase(lines, q, now); });
+    set_aside(lines, q, now);
     --group.stopped;
   } else {
     group.tournament.set(lines, q, false, now);
@@ -49,17 +51,19 @@ void Turns::leave(const Line* lines, QueueIndex q, std::uint64_t now) {
 }
 
 void Turns::set(const Line* lines, QueueIndex q, std::span<const std::uint64_t> need, bool stopped, std::uint64_t now) {
-  ResourceSet set = 0;
-  for (std::size_t i = 0; i < need.size(); ++i) set |= ResourceSet{need[i] != 0} << i;
+  const ResourceSet set = set_of(need);
   Place& place = places_[q];
   if (place.group == nowhere || groups_[place.group].set != set || place.stopped != stopped) {
     leave(lines, q, now);
-    place = {group_of(set), stopped};
+    place = {.group = group_of(set), .stopped = stopped, .aside = stopped};
     ++(stopped ? groups_[place.group].stopped : groups_[place.group].open);
   }
   Group& group = groups_[place.group];
   if (stopped) {
-    for_each_resource(set, [&](std::size_t i) { group.needs[i].set(lines, q, need[i], now); });
+    set_aside(lines, q, now);
+    group.order.reserve(places_.size(), resources_);
+    group.order.insert(lines, q, need, now);
+    place.aside = false;
   } else {
     group.tournament.set(lines, q, true, now);
   }
@@ -67,7 +71,8 @@ void Turns::set(const Line* lines, QueueIndex q, std::span<const std::uint64_t> 
 
 void Turns::clear(const Line* lines, QueueIndex q, std::uint64_t now) { leave(lines, q, now); }
 
-QueueIndex Turns::first(const Line* lines, ResourceSet blocked, std::span<const std::uint64_t> free, std::uint64_t now) {
+QueueIndex Turns::first(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free,
+                        std::uint64_t now) {
   QueueIndex best = no_queue;
   const auto offer = [&](QueueIndex q) {
     if (q != no_queue && (best == no_queue || ByKey::before(lines, q, best, now))) best = q;
@@ -75,8 +80,7 @@ QueueIndex Turns::first(const Line* lines, ResourceSet blocked, std::span<const 
   for (Group& group : groups_) {
     if ((group.set & blocked) != 0) continue;
     if (group.open != 0) offer(group.tournament.first(lines, now));
-    if (group.stopped == 0 || free.empty()) continue;
-    for_each_resource(group.set, [&](std::size_t i) { offer(group.needs[i].first_above(lines, free[i], now)); });
+    if (group.stopped != 0 && !free.empty()) offer(group.order.first_beyond(lines, from, free, now));
   }
   return best;
 }

@@ -4,7 +4,7 @@
 // A queue that waits is either *open* or *stopped* by its own limit. In a pass, an open queue's first task is granted or blocks the
 // resources it needs. A stopped queue matters only where its first task does not fit the node's free amounts either: then it blocks
 // them in its place in the order. So queues are kept by the set of resources that their first task needs (the set is blocked as a
-// whole or not at all), open ones in a tournament by key, stopped ones by need, and a pass skips all others without touching them.
+// whole or not at all), open ones in a tournament, stopped ones in order with their needs, and a pass skips all others untouched.
 
 #include <cstdint>
 #include <deque>
@@ -17,27 +17,32 @@ namespace evenkeel::broker::detail {
 
 using ResourceSet = std::uint64_t;  // bit i: resource i
 
+ResourceSet set_of(std::span<const std::uint64_t> need);
+
 class Turns {
  public:
   void reset(std::size_t queues, std::size_t resources);
 
-  // The first task of queue `q` needs `need`, `stopped` says whether the queue's limit holds it back. Also to be called when its line
-  // changed.
+  // Takes a queue's line out of the order of the stopped ones, since it changed or will; `set` or `clear` must follow. Do it for all
+  // queues that change before doing anything else here.
+  void set_aside(const Line* lines, QueueIndex q, std::uint64_t now);
+  // The first task of queue `q` needs `need`; `stopped` says whether the queue's limit holds it back.
   void set(const Line* lines, QueueIndex q, std::span<const std::uint64_t> need, bool stopped, std::uint64_t now);
   // Nothing waits in `q`.
   void clear(const Line* lines, QueueIndex q, std::uint64_t now);
 
   bool stopped(QueueIndex q) const { return places_[q].stopped; }
 
-  // The first queue in order whose first task needs nothing of `blocked` and that is open, or stopped with a need beyond `free`.
-  // An empty `free` leaves stopped queues out.
-  QueueIndex first(const Line* lines, ResourceSet blocked, std::span<const std::uint64_t> free, std::uint64_t now);
+  // The first queue whose first task needs nothing of `blocked`, and that is open, or stopped, not before `from`, and with a need
+  // beyond `free`. An empty `free` leaves stopped queues out.
+  QueueIndex first(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free, std::uint64_t now);
 
  private:
   static constexpr std::uint32_t nowhere = ~std::uint32_t{0};
   struct Place {
     std::uint32_t group = nowhere;
     bool stopped = false;
+    bool aside = false;
   };
   // The queues whose first tasks need the same set of resources. An empty group is given to the next new set.
   struct Group {
@@ -45,7 +50,7 @@ class Turns {
     std::uint32_t open = 0;
     std::uint32_t stopped = 0;
     Tournament<ByKey> tournament;
-    std::vector<NeedTree> needs;  // by resource; only those of the set are used
+    NeedOrder order;
   };
 
   std::uint32_t group_of(ResourceSet set);
