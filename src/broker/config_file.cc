@@ -127,10 +127,7 @@ Parsed<Config> parse_config(std::string_view text, std::string file) {
 
 Parsed<ConfigPatch> parse_patch(std::string_view text, std::string file) { return parse(text, std::move(file), Whole::no); }
 
-bool is_protobuf_text(std::string_view text) {
-  const auto tree = read_config_tree(text, "");
-  return tree && tree->protobuf;
-}
+bool is_protobuf_text(std::string_view text) { return is_protobuf_config(text); }
 
 Result<std::string> format_config(const Config& config, ConfigForm form) {
   if (auto right = check_writable(config); !right) return fail(right.error());

@@ -47,9 +47,14 @@ CLI::Option* add_file(CLI::App& command, Session& session, std::string& file);
 
 // The commands, each in the .cc file of its name.
 void add_validate(CLI::App& app, Session& session);
+void add_broker(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);
+
+// The verbs of `evenkeel broker`.
+void add_broker_convert(CLI::App& app, Session& session);
+void add_broker_default_config(CLI::App& app, Session& session);
 
 // Subcommands, options and values that could follow: `words` before the cursor, `partial` at it (completion.cc).
 std::string complete(CLI::App& app, const Session& session, std::span<const std::string> words, std::string_view partial);

@@ -133,6 +133,11 @@ std::string complete(CLI::App& app, const Session& session, std::span<const std:
     for (const CLI::App* command : commands_of(*at)) {
       found.add(command->get_name(), command->get_description());
     }
+    // Words without a name of their own, such as FILE.
+    for (const CLI::Option* option : at->get_options()) {
+      const auto hint = session.hints.find(option);
+      if (hint != session.hints.end() && option->get_positional()) found.files = found.files || hint->second.files;
+    }
   }
   return found.text + (found.files ? ":files\n" : ":words\n");
 }

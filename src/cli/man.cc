@@ -27,6 +27,7 @@ std::string option_names(const CLI::Option& option) {
   std::string out;
   for (const std::string& name : option.get_snames()) out += "-" + name;
   for (const std::string& name : option.get_lnames()) out += (out.empty() ? "--" : ", --") + name;
+  if (out.empty()) return option.get_single_name();  // a word such as FILE
   if (option.get_items_expected_max() > 0) out += " " + option.get_type_name();
   return out;
 }

@@ -17,15 +17,16 @@ std::string name_of(const LegacyQueue& queue) { return fmt::format("{}{}", prefi
 template <class Specs, class Changes>
 std::string first_difference(const Specs& specs, const Changes& wanted, std::string_view noun) {
   for (std::size_t at = 0; at < specs.size(); ++at) {
-    if (at >= wanted.size() || !(specs[at] == wanted[at])) return fmt::format("{} {}", noun, quote(specs[at].name));
+    if (at >= wanted.size() || !(specs[at] == wanted[at]))
+      return fmt::format("{} {} is not as that form has it", noun, quote(specs[at].name));
   }
-  return specs.size() < wanted.size() ? fmt::format("no {} {}", noun, quote(wanted[specs.size()].name)) : "";
+  return specs.size() < wanted.size() ? fmt::format("{} {} is missing", noun, quote(wanted[specs.size()].name)) : "";
 }
 
 std::string difference(const Config& config, const Config& wanted) {
   if (auto queue = first_difference(config.queues, wanted.queues, "queue"); !queue.empty()) return queue;
   if (auto type = first_difference(config.types, wanted.types, "task"); !type.empty()) return type;
-  return "its total limit";
+  return "the total limit is not the sum of the cpu limits";
 }
 
 }  // namespace
@@ -59,12 +60,12 @@ Result<std::vector<LegacyQueue>> to_compaction(const Config& config) {
   }
   constexpr std::string_view only =
       "the Compaction Broker's form holds queues queue_legacyN of weight 100 with a cpu limit, queue_default, and their tasks";
-  if (queues.empty()) return fail(Code::refused, "{}: this config has no such queue", only);
+  if (queues.empty()) return fail(Code::refused, "{}: there is no queue_legacyN; write it as protobuf or yaml", only);
   const auto converted = convert_compaction(queues);
   if (!converted) return fail(Code::refused, "{}: {}", only, converted.error().message);
   const Config wanted = merge({}, *converted);
   if (wanted == config) return queues;
-  return fail(Code::refused, "{}: this config has {}; write it as protobuf or yaml", only, difference(config, wanted));
+  return fail(Code::refused, "{}: {}; write it as protobuf or yaml", only, difference(config, wanted));
 }
 
 }  // namespace evenkeel::broker

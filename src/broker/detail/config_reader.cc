@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "evenkeel/base/quantity.h"
@@ -41,6 +42,8 @@ struct Reading {
   bool is(const ConfigField& field, FieldName wanted) const {
     return field.name == wanted.camel || (!protobuf && field.name == wanted.snake);
   }
+  // Whether a field given twice is still to be said: keys alike in a map of YAML have been found before.
+  bool is_news(bool alike) const { return protobuf || !alike; }
   std::string_view shown(FieldName field) const { return protobuf ? field.camel : field.snake; }
   void expected(const ConfigNode& node, std::string_view what, std::string hint = "") const {
     problems.add(node.place, fmt::format("expected {}, found {}", what, node.describe()), std::move(hint));
@@ -59,12 +62,12 @@ class Message {
     const ConfigField* first = nullptr;
     for (const ConfigField& field : take(wanted)) {
       if (!reading_.is(field, wanted)) continue;
-      if (first != nullptr) {
+      if (first == nullptr) {
+        first = &field;
+      } else if (reading_.is_news(field.name == first->name)) {
         reading_.problems.add(
             field.place, fmt::format("{} of {} is given twice", quote(field.name), what_),
             fmt::format("the first is at line {}, column {}: keep one", first->place.line, first->place.column));
-      } else {
-        first = &field;
       }
     }
     return first != nullptr && has_value(*first) ? &first->value : nullptr;
@@ -214,21 +217,22 @@ Amounts read_limit(const ConfigNode& node, const Reading& reading) {
   const auto by_name = std::ranges::find_if_not(node.fields, positional);
   if (position != node.fields.end() && by_name != node.fields.end()) {
     reading.problems.add(std::max(position->place, by_name->place), "a limit is either by position or by name, not both",
-                         fmt::format("write {} with its name", quote(position->name)));
+                         "give all amounts by name");
     return {};
   }
   if (position != node.fields.end() || node.kind != ConfigNode::Kind::message) return read_positions(node, reading);
   Amounts amounts;
-  std::set<std::string> seen;
+  std::map<std::string, std::string_view> seen;
   for (const ConfigField& field : node.fields) {
-    const auto name = read_resource_name(field, reading);
-    if (!name) continue;
-    if (!seen.insert(*name).second) {
+    const auto found = read_resource_name(field, reading);
+    if (!found) continue;
+    if (const auto [first, added] = seen.emplace(*found, field.name); !added) {
+      if (!reading.is_news(field.name == first->second)) continue;
       reading.problems.add(field.place, fmt::format("{} of a limit is given twice", quote(field.name)), "keep one");
       continue;
     }
-    const auto amount = read_number(field.value, reading, *name == "cpu" ? Unit::none : Unit::bytes);
-    if (amount) amounts.emplace_back(*name, *amount);
+    const auto amount = read_number(field.value, reading, *found == "cpu" ? Unit::none : Unit::bytes);
+    if (amount) amounts.emplace_back(*found, *amount);
   }
   return amounts;
 }
@@ -300,13 +304,16 @@ ConfigPatch read_compaction(const ConfigNode& node, const Reading& reading) {
 
 ConfigPatch read_config(ConfigTree& tree, Whole whole) {
   const Reading reading{tree.protobuf, tree.problems};
-  // What is at the top says which of the shapes it is; with two of them there, the second is an unknown field of the first.
   Message top(tree.root, reading, "a config");
   if (tree.root.kind != ConfigNode::Kind::message) return {};
   for (const FieldName shape : {wrapper, compaction_broker}) {
     if (!top.has(shape)) continue;
+    for (const ConfigField& field : tree.root.fields) {
+      if (reading.is(field, shape)) continue;
+      reading.problems.add(field.place, fmt::format("{} stands beside {}", quote(field.name), quote(reading.shown(shape))),
+                           "keep only one of them in this file");
+    }
     const ConfigNode* inner = top.one(shape);
-    top.finish();
     if (inner == nullptr) return {};
     return shape.camel == wrapper.camel ? read_broker(*inner, reading, whole) : read_compaction(*inner, reading);
   }

@@ -7,6 +7,11 @@
 namespace evenkeel::broker {
 namespace {
 
+// A byte order mark says nothing in UTF-8.
+void remove_mark(std::string_view& text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+}
+
 enum class Guess : std::uint8_t { yaml, protobuf, either };
 
 void skip_blanks_and_comments(std::string_view& text) {
@@ -20,13 +25,14 @@ void skip_blanks_and_comments(std::string_view& text) {
 // Protobuf text starts with a name and a bracket: `Queues {`. With a colon between, `Queues: {` and `Queues: [` may be either; but
 // YDB's names start with a capital, so `queues: [` and `resource_limit: {` are YAML.
 Guess guess(std::string_view text) {
+  remove_mark(text);
   skip_blanks_and_comments(text);
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
   const auto name = text.substr(0, text.find_first_not_of(letters));
   if (name.empty()) return Guess::yaml;
   text.remove_prefix(name.size());
   skip_blanks_and_comments(text);
-  if (text.starts_with('{') || text.starts_with('<')) return Guess::protobuf;
+  if (text.starts_with('{') || text.starts_with('<') || text.starts_with('[')) return Guess::protobuf;
   if (!text.starts_with(':')) return Guess::yaml;
   text.remove_prefix(1);
   skip_blanks_and_comments(text);
@@ -110,7 +116,7 @@ Parsed<ConfigTree> read_config_tree(std::string_view text, std::string file) {
                  fmt::format("a config has at most {} bytes", config_bytes_max));
     return unexpected(std::move(problems));
   }
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte order mark says nothing in UTF-8
+  remove_mark(text);
   const Guess form = guess(text);
   if (form == Guess::yaml) return read_yaml(text, std::move(file));
   auto tree = read_protobuf(text, file);
@@ -118,6 +124,13 @@ Parsed<ConfigTree> read_config_tree(std::string_view text, std::string file) {
   // A flow of YAML with YDB's names. Wrong in both ways, YDB's form is the likelier one.
   auto yaml = read_yaml(text, std::move(file));
   return yaml ? yaml : tree;
+}
+
+bool is_protobuf_config(std::string_view text) {
+  const Guess form = guess(text);
+  if (form != Guess::either) return form == Guess::protobuf;
+  const auto tree = read_config_tree(text, "");
+  return !tree || tree->protobuf;
 }
 
 }  // namespace evenkeel::broker

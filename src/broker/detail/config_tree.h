@@ -43,4 +43,7 @@ inline constexpr std::size_t config_depth_max = 32;
 
 Parsed<ConfigTree> read_config_tree(std::string_view text, std::string file);
 
+// Whether that reads a text as protobuf text.
+bool is_protobuf_config(std::string_view text);
+
 }  // namespace evenkeel::broker

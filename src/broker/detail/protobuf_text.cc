@@ -132,7 +132,7 @@ class ProtobufText {
     if (colon) {
       next();
       skip();
-    } else if (peek() != '{' && peek() != '<') {
+    } else if (peek() != '{' && peek() != '<' && peek() != '[') {
       return refuse(here_, fmt::format("expected : or {{ after {}, found {}", quote(field.name), found()),
                     "write name: value, or name { … }");
     }

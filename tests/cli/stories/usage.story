@@ -9,6 +9,7 @@ run
 ! 
 ! Subcommands:
 !   validate                    Check a cluster file, and print what it says
+!   broker                      Work with a node's resource broker
 !   version                     Print the version
 !   completion                  Print a script that completes commands in your shell
 !   man                         Print the manual page, for man -l -
@@ -30,6 +31,7 @@ Options:
 
 Subcommands:
   validate                    Check a cluster file, and print what it says
+  broker                      Work with a node's resource broker
   version                     Print the version
   completion                  Print a script that completes commands in your shell
   man                         Print the manual page, for man -l -
@@ -193,7 +195,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, version, completion, man
+!   known: validate, broker, version, completion, man
 !   see: evenkeel --help
 exit 2
 

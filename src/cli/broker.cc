@@ -1,0 +1,22 @@
+// evenkeel broker VERB: a node's resource broker.
+
+#include "evenkeel/cli/command.h"
+
+namespace evenkeel::cli {
+namespace {
+
+// Every verb, in the order of --help; each in the file broker_<verb>.cc.
+constexpr void (*table_of_verbs[])(CLI::App&, Session&) = {
+    add_broker_convert,
+    add_broker_default_config,
+};
+
+}  // namespace
+
+void add_broker(CLI::App& app, Session& session) {
+  auto* noun = app.add_subcommand("broker", "Work with a node's resource broker");
+  for (const auto add : table_of_verbs) add(*noun, session);
+  noun->require_subcommand(1);
+}
+
+}  // namespace evenkeel::cli
