@@ -257,7 +257,7 @@ class ProtobufText {
       }
     }
     return refuse(start, "not an escape that protobuf text knows",
-                  "write \\\\ for a backslash, \\n, \\t, \\xNN, \\uNNNN or \\UNNNNNNNN");
+                  R"(write \\ for a backslash, \n, \t, \xNN, \uNNNN or \UNNNNNNNN)");
   }
   std::optional<unsigned> take_hex(int least, int most) {
     unsigned code = 0;
