@@ -127,6 +127,7 @@ void Scheduler::Core::rebuild(const Config& config, Time now) {
   free_ = limits_;
   over_ = 0;
   running_ = 0;
+  waiting_ = 0;
   build_queues(config);
   build_types(config);
   build_kinds(config);

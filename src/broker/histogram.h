@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "evenkeel/base/quantity.h"
@@ -18,7 +19,7 @@ class Histogram {
       100'000'000, 200'000'000, 500'000'000, 1'000'000'000, 2'000'000'000, 5'000'000'000, 10'000'000'000};
 
   void add(std::uint64_t micros) {
-    ++counts_[static_cast<std::size_t>(std::ranges::lower_bound(bounds, micros) - bounds.begin())];
+    ++counts_[bucket(micros)];
     sum_ += micros;
   }
   // How many fell into each bucket, alone: Prometheus wants them summed up.
@@ -32,6 +33,21 @@ class Histogram {
   friend bool operator==(const Histogram&, const Histogram&) = default;
 
  private:
+  // The first bucket that a number with so many binary digits can be in; one of the next two is the right one.
+  static constexpr auto first_bucket = [] {
+    std::array<std::uint8_t, 65> first{};
+    for (std::size_t digits = 0; digits <= 64; ++digits) {
+      const std::uint64_t least = digits == 0 ? 0 : std::uint64_t{1} << (digits - 1);
+      first[digits] = static_cast<std::uint8_t>(std::ranges::lower_bound(bounds, least) - bounds.begin());
+    }
+    return first;
+  }();
+  static std::size_t bucket(std::uint64_t micros) {
+    std::size_t at = first_bucket[static_cast<std::size_t>(std::bit_width(micros))];
+    while (at < bounds.size() && micros > bounds[at]) ++at;
+    return at;
+  }
+
   std::array<std::uint64_t, bounds.size() + 1> counts_{};
   UInt128 sum_ = 0;
 };

@@ -49,7 +49,7 @@ Status Scheduler::Core::observe(Micros now, std::size_t waiting_max, std::size_t
                 .limit = limits_,
                 .denominator = scale_.denominator(),
                 .missing_types = missing_types_,
-                .total = {.held = used_, .finished = finished_, .enqueued = tasks_.size() - running_, .infly = running_}};
+                .total = {.held = used_, .finished = finished_, .enqueued = waiting_, .infly = running_}};
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     const QueueIndex q = queue_of_spec_[i];
     const auto limit = queue_limits_.begin() + static_cast<std::ptrdiff_t>(q * resources_.size());

@@ -91,6 +91,7 @@ void Scheduler::Core::enqueue(Slot slot, Comes comes, Time now) {
   if (comes == Comes::from_outside && queues_[q].waiting.size() == 0) lift(q, now);
   queues_[q].waiting.insert(tasks_, slot);
   ++types_[type].enqueued;
+  ++waiting_;
   if (queues_[q].waiting.first() == slot) touch(q);
 }
 
@@ -100,6 +101,7 @@ void Scheduler::Core::dequeue(Slot slot) {
   if (queues_[q].waiting.first() == slot) touch(q);
   queues_[q].waiting.erase(tasks_, slot);
   --types_[type].enqueued;
+  --waiting_;
 }
 
 void Scheduler::Core::touch(QueueIndex q) {
@@ -137,21 +139,27 @@ void Scheduler::Core::arrange(QueueIndex q, Time now) {
   turns_.set(lines_.data(), q, need, queue.running != 0 && !fits_queue(q, need), now);
 }
 
-void Scheduler::Core::grant(QueueIndex q, Time now) {
-  const Slot slot = queues_[q].waiting.first();
+void Scheduler::Core::grant(Slot slot, Time now) {
   auto& task = tasks_[slot];
   Type& type = types_[type_of(slot)];
-  dequeue(slot);
-  queues_[q].in_queue.add(now - task.since);
+  queues_[type.queue].in_queue.add(now - task.since);
   type.in_queue.add(now - task.since);
   task.since = now;
   task.planned_duration = type.mean;
   link_running(slot);
   start_running(slot, now);
   if (!task.instant) {
-    events_.push_back(
-        {.kind = Event::Kind::allocated, .client = ClientId(task.client), .task = TaskId(task.id), .cookie = task.cookie});
+    events_.push_back({.kind = Event::Kind::allocated, .client = ClientId(task.client), .task = TaskId(task.id), .cookie = task.cookie});
   }
+}
+
+// Where nothing waits, a new task is the whole pass: it lifts nothing and stands in nobody's way. True if it was granted.
+bool Scheduler::Core::grant_at_once(Slot slot, Time now) {
+  if (waiting_ != 0) return false;
+  const QueueIndex q = queue_of(slot);
+  if ((running_ != 0 && !fits(need_of(slot))) || (queues_[q].running != 0 && !fits_queue(q, need_of(slot)))) return false;
+  grant(slot, now);
+  return true;
 }
 
 // Brings the turns of all queues that changed up to date.
@@ -164,22 +172,34 @@ void Scheduler::Core::arrange_touched(Time now) {
   touched_.clear();
 }
 
+// True if no waiting task can fit the node: more is used of something than there is, or every first task needs something of which
+// nothing is left.
+bool Scheduler::Core::nothing_fits() const {
+  if (over_ != 0) return true;
+  detail::ResourceSet exhausted = 0;
+  for (std::size_t i = 0; i < free_.size(); ++i) exhausted |= detail::ResourceSet{free_[i] == 0} << i;
+  return exhausted != 0 && turns_.all_need_any_of(exhausted);
+}
+
 // Each round looks at the first queue that can change anything: its task is granted, or keeps back the resources it needs, and with them
 // every queue that needs one of these. Keys and used amounts only grow in a pass: who was passed over does not come again, and a stopped
 // queue that had its turn while its task still fitted the node keeps nothing back, hence the cursor.
 void Scheduler::Core::pass(Time now) {
+  if (waiting_ == 0) return;
   detail::ResourceSet blocked = 0;
   detail::Cursor from;
   const std::span<const std::uint64_t> free = options_.queue_limit_first ? std::span<const std::uint64_t>() : free_;
   for (;;) {
     arrange_touched(now);
-    if (running_ != 0 && over_ != 0) return;  // nothing fits
+    if (running_ != 0 && nothing_fits()) return;
     const QueueIndex q = turns_.first(lines_.data(), blocked, from, free, now);
     if (q == no_queue) return;
     const auto need = need_of(queues_[q].waiting.first());
     if (!turns_.stopped(q) && (running_ == 0 || fits(need))) {
       from = {lines_[q].key_at(now), q};
-      grant(q, now);
+      const Slot head = queues_[q].waiting.first();
+      dequeue(head);
+      grant(head, now);
     } else {
       blocked |= detail::set_of(need);
     }

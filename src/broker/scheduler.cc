@@ -124,6 +124,7 @@ bool Scheduler::Core::is_oversized(std::span<const std::uint64_t> need, std::uin
 }
 
 Refusal Scheduler::Core::objection(const Submit& request, bool instant) const {
+  if (!options_.refuse_oversized && options_.waiting_max == 0) return Refusal::none;
   const std::uint32_t type = type_named(request.type);
   if (options_.refuse_oversized && is_oversized(request.need, type)) return Refusal::oversized;
   const bool bounded = options_.waiting_max != 0 && !instant;
@@ -173,8 +174,10 @@ Effects Scheduler::Core::submit(ClientId client, const Submit& request, bool ins
   const Slot slot = make_task(client, id, request, now);
   missing_types_ += !kinds_[tasks_[slot].kind].known;
   tasks_[slot].instant = instant;
-  enqueue(slot, Comes::from_outside, now);
-  pass(now);
+  if (!grant_at_once(slot, now)) {
+    enqueue(slot, Comes::from_outside, now);
+    pass(now);
+  }
   Effects effects = end(id);
   if (!instant) return effects;
   effects.granted = tasks_[slot].running;

@@ -123,7 +123,9 @@ class Scheduler::Core {
   void arrange(QueueIndex q, Time now);
   void arrange_touched(Time now);
   void pass(Time now);
-  void grant(QueueIndex q, Time now);
+  bool nothing_fits() const;
+  bool grant_at_once(Slot slot, Time now);
+  void grant(Slot slot, Time now);
   bool fits(std::span<const std::uint64_t> need) const;
   bool fits_queue(QueueIndex q, std::span<const std::uint64_t> need) const;
 
@@ -160,6 +162,7 @@ class Scheduler::Core {
   // The running tasks in order of their start, linked by `left` and `right`.
   Slot first_running_ = detail::no_slot;
   Slot last_running_ = detail::no_slot;
+  std::uint64_t waiting_ = 0;
 
   // By queue; limits and used also by resource: [queue * resources + resource].
   std::vector<Queue> queues_;

@@ -70,7 +70,7 @@ class TaskPool {
   static constexpr std::size_t text_kept = 256;
 
   TaskRecord* record(Slot slot) const {
-    return reinterpret_cast<TaskRecord*>(chunks_[slot / chunk_records].get() + slot % chunk_records * stride_);
+    return reinterpret_cast<TaskRecord*>(chunks_.data()[slot / chunk_records].get() + slot % chunk_records * stride_);
   }
   void add_chunk();
   void destroy_records();

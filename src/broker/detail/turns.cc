@@ -71,6 +71,13 @@ void Turns::set(const Line* lines, QueueIndex q, std::span<const std::uint64_t> 
 
 void Turns::clear(const Line* lines, QueueIndex q, std::uint64_t now) { leave(lines, q, now); }
 
+bool Turns::all_need_any_of(ResourceSet set) const {
+  for (const Group& group : groups_) {
+    if (group.open + group.stopped != 0 && (group.set & set) == 0) return false;
+  }
+  return true;
+}
+
 QueueIndex Turns::first(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free,
                         std::uint64_t now) {
   QueueIndex best = no_queue;

@@ -33,6 +33,9 @@ class Turns {
 
   bool stopped(QueueIndex q) const { return places_[q].stopped; }
 
+  // Whether the first task of every queue that waits needs something of the set.
+  bool all_need_any_of(ResourceSet set) const;
+
   // The first queue whose first task needs nothing of `blocked`, and that is open, or stopped, not before `from`, and with a need
   // beyond `free`. An empty `free` leaves stopped queues out.
   QueueIndex first(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free, std::uint64_t now);
