@@ -166,20 +166,23 @@ Effects Scheduler::Core::configure(const Config& config, Time now) {
 
 Result<void> Scheduler::Core::restore_tasks(const State& state) {
   std::vector<Slot> running;
+  Micros latest{0};
   for (const TaskStatus& saved : state.tasks) {
     const ClientId client = saved.client;
     if (client.value() >= clients_.size() || !clients_[client.value()].connected || saved.id == TaskId(0) ||
         find(client, saved.id) != no_slot)
       return fail(Code::invalid, "a task of the state has no client, no id, or the id of another");
-    if (saved.need.size() > resources_.size() || saved.submitted > state.now || saved.since > state.now)
-      return fail(Code::invalid, "task {} of the state needs too many resources or begins in the future", saved.id);
+    if (saved.need.size() > resources_.size() || saved.submitted < latest || saved.submitted > state.now ||
+        saved.since > state.now)
+      return fail(Code::invalid, "task {} of the state needs too many resources, or its times are out of order", saved.id);
+    latest = saved.submitted;
     const Slot slot = make_task(
         client, saved.id,
         {.name = saved.name, .type = saved.type, .priority = saved.priority, .need = saved.need, .cookie = saved.cookie},
         saved.submitted.count());
     auto& task = tasks_[slot];
     task.since = saved.since.count();
-    task.planned_duration = saved.planned_duration.count();
+    tasks_.details(slot).planned_duration = saved.planned_duration.count();
     task.running = saved.running;
     if (saved.running) running.push_back(slot);
   }
@@ -209,8 +212,10 @@ Result<void> Scheduler::Core::restore(const State& state) {
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     if (state.queues[i].name != config_.queues[i].name)
       return fail(Code::invalid, "queue {} of the state is not the config's", quote(state.queues[i].name));
-    lines_[queue_of_spec_[i]].real = state.queues[i].real;
-    lines_[queue_of_spec_[i]].planned = state.queues[i].planned;
+    detail::Line& line = lines_[queue_of_spec_[i]];
+    line.real = state.queues[i].real;
+    line.planned = state.queues[i].planned;
+    line.note_plan();
   }
   for (std::size_t i = 0; i < types_.size(); ++i) {
     if (state.types[i].name != config_.types[i].name || state.types[i].oldest >= State::window)

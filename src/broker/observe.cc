@@ -11,18 +11,19 @@ using detail::no_slot;
 
 TaskStatus Scheduler::Core::status_of(Slot slot) const {
   const auto& task = tasks_[slot];
+  const auto& details = tasks_.details(slot);
   const auto need = need_of(slot);
   return {.client = ClientId(task.client),
           .id = TaskId(task.id),
-          .name = task.name,
+          .name = details.name,
           .type = kinds_[task.kind].name,
-          .priority = task.priority,
+          .priority = details.priority,
           .need = {need.begin(), need.end()},
-          .cookie = task.cookie,
-          .submitted = Micros(task.submitted),
+          .cookie = details.cookie,
+          .submitted = Micros(details.submitted),
           .since = Micros(task.since),
-          .planned_duration = Micros(task.running ? task.planned_duration : 0),
-          .running = task.running};
+          .planned_duration = Micros(task.running ? details.planned_duration : 0),
+          .running = task.running != 0};
 }
 
 Counters Scheduler::Core::counters_of_queue(QueueIndex q) const {

@@ -10,23 +10,28 @@ using detail::no_slot;
 UInt128 Scheduler::Core::part(QueueIndex q, Slot slot, Time now) const {
   const auto& task = tasks_[slot];
   const Time passed = now - task.since;
-  if (passed >= task.planned_duration) return 0;
-  return detail::multiply(scale_.rate(q, tasks_.need(slot)), task.planned_duration - passed);
+  const std::uint64_t planned = tasks_.details(slot).planned_duration;
+  if (passed >= planned) return 0;
+  return detail::multiply(scale_.rate(q, tasks_.need(slot)), planned - passed);
 }
 
 // Adds a running task's need to what node, queue and type hold, or takes it away. The queue's line goes on at its new rate.
 void Scheduler::Core::hold(QueueIndex q, std::uint32_t type, const std::uint64_t* need, bool more, Time now) {
   const std::size_t resources = resources_.size();
-  UInt128* const of_queue = &queue_used_[q * resources];
-  UInt128* const of_type = &type_used_[type * resources];
-  over_ = 0;
+  UInt128* const of_queue = queue_used_.data() + q * resources;
+  UInt128* const of_type = type_used_.data() + type * resources;
+  UInt128* const of_node = used_.data();
+  const std::uint64_t* const limits = limits_.data();
+  std::uint64_t* const free = free_.data();
   for (std::size_t i = 0; i < resources; ++i) {
+    if (need[i] == 0) continue;
     const UInt128 change = more ? UInt128{need[i]} : -UInt128{need[i]};
     of_queue[i] += change;
     of_type[i] += change;
-    used_[i] += change;
-    over_ += used_[i] > limits_[i];
-    free_[i] = used_[i] > limits_[i] ? 0 : limits_[i] - static_cast<std::uint64_t>(used_[i]);
+    over_ -= of_node[i] > limits[i];
+    of_node[i] += change;
+    over_ += of_node[i] > limits[i];
+    free[i] = of_node[i] > limits[i] ? 0 : limits[i] - static_cast<std::uint64_t>(of_node[i]);
   }
   detail::Line& line = lines_[q];
   line.settle(now);
@@ -44,6 +49,7 @@ void Scheduler::Core::start_running(Slot slot, Time now) {
   hold(q, type, tasks_.need(slot), true, now);
   detail::Line& line = lines_[q];
   line.planned = detail::add(std::max(line.planned, line.real), part(q, slot, now));
+  line.note_plan();
 }
 
 void Scheduler::Core::stop_running(Slot slot, Time now) {
@@ -56,6 +62,7 @@ void Scheduler::Core::stop_running(Slot slot, Time now) {
   hold(q, type, tasks_.need(slot), false, now);
   detail::Line& line = lines_[q];
   line.planned = std::max(detail::subtract(line.planned, part(q, slot, now)), line.real);
+  line.note_plan();
 }
 
 void Scheduler::Core::link_running(Slot slot) {
@@ -83,6 +90,7 @@ void Scheduler::Core::lift(QueueIndex q, Time now) {
   detail::Line& line = lines_[q];
   line.settle(now);
   line.real = std::max(line.real, lines[poorest].real_at(now));
+  line.note_plan();
 }
 
 void Scheduler::Core::enqueue(Slot slot, Comes comes, Time now) {
@@ -135,6 +143,7 @@ void Scheduler::Core::arrange(QueueIndex q, Time now) {
   const Queue& queue = queues_[q];
   const Slot head = queue.waiting.first();
   if (head == no_slot) return turns_.clear(lines_.data(), q, now);
+  tasks_.prefetch(tasks_[head].parent);  // most often the next
   const auto need = need_of(head);
   turns_.set(lines_.data(), q, need, queue.running != 0 && !fits_queue(q, need), now);
 }
@@ -145,11 +154,14 @@ void Scheduler::Core::grant(Slot slot, Time now) {
   queues_[type.queue].in_queue.add(now - task.since);
   type.in_queue.add(now - task.since);
   task.since = now;
-  task.planned_duration = type.mean;
+  tasks_.details(slot).planned_duration = type.mean;
   link_running(slot);
   start_running(slot, now);
   if (!task.instant) {
-    events_.push_back({.kind = Event::Kind::allocated, .client = ClientId(task.client), .task = TaskId(task.id), .cookie = task.cookie});
+    events_.push_back({.kind = Event::Kind::allocated,
+                       .client = ClientId(task.client),
+                       .task = TaskId(task.id),
+                       .cookie = tasks_.details(slot).cookie});
   }
 }
 

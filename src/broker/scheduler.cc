@@ -71,7 +71,7 @@ Scheduler::Core::Slot Scheduler::Core::find(ClientId client, TaskId task) const 
 
 ClientId Scheduler::Core::connect() {
   if (free_clients_.empty()) {
-    clients_.push_back({.connected = true});
+    clients_.push_back({.tasks = {}, .connected = true});
     return ClientId(static_cast<std::uint32_t>(clients_.size() - 1));
   }
   const std::uint32_t client = free_clients_.back();
@@ -89,6 +89,7 @@ std::uint32_t Scheduler::Core::take_kind(std::string_view type) {
   auto found = kind_of_name_.find(type);
   if (found == kind_of_name_.end()) {
     std::uint32_t kind = static_cast<std::uint32_t>(kinds_.size());
+    ensure(!free_kinds_.empty() || kind < kinds_max, "fewer than 2^30 names of types");
     if (free_kinds_.empty()) {
       kinds_.emplace_back();
     } else {
@@ -141,22 +142,21 @@ void Scheduler::Core::set_need(Slot slot, std::span<const std::uint64_t> need) {
 Scheduler::Core::Slot Scheduler::Core::make_task(ClientId client, TaskId id, const Submit& request, Time now) {
   const Slot slot = tasks_.take();
   auto& task = tasks_[slot];
-  task.id = id.value();
-  task.client = client.value();
-  task.priority = request.priority;
-  task.submitted = task.since = now;
-  task.created = ++created_;
-  task.running = false;
-  task.kind = take_kind(request.type);
-  task.name.assign(request.name);
-  task.cookie.assign(request.cookie);
+  auto& own = clients_[client.value()].tasks;
+  task = {.id = id.value(),
+          .created = ++created_,
+          .since = now,
+          .client = client.value(),
+          .position = static_cast<std::uint32_t>(own.size()),
+          .kind = take_kind(request.type) & kinds_max};
+  own.push_back(slot);
+  auto& details = tasks_.details(slot);
+  details.priority = request.priority;
+  details.submitted = now;
+  details.name.assign(request.name);
+  details.cookie.assign(request.cookie);
   set_need(slot, request.need);
   index_.insert(task.client, task.id, slot);
-  Slot& head = clients_[task.client].tasks;
-  task.previous = no_slot;
-  task.next = head;
-  if (head != no_slot) tasks_[head].previous = slot;
-  head = slot;
   return slot;
 }
 
@@ -194,8 +194,10 @@ Effects Scheduler::Core::submit(ClientId client, const Submit& request, bool ins
 // Takes over what an update gives. The task is at this moment neither waiting nor running.
 void Scheduler::Core::rewrite(Slot slot, const Update& request) {
   auto& task = tasks_[slot];
-  drop_kind(std::exchange(task.kind, take_kind(request.type)));
-  task.priority = request.priority;
+  const std::uint32_t before = task.kind;
+  task.kind = take_kind(request.type) & kinds_max;
+  drop_kind(before);
+  tasks_.details(slot).priority = request.priority;
   set_need(slot, request.need);
 }
 
@@ -206,7 +208,7 @@ Effects Scheduler::Core::update(ClientId client, const Update& request, Time now
   auto& task = tasks_[slot];
   const bool will_wait = !task.running || request.resubmit;
   if (will_wait && options_.refuse_oversized && is_oversized(request.need, type_named(request.type)))
-    return refuse(client, request.task, Refusal::oversized, task.cookie);
+    return refuse(client, request.task, Refusal::oversized, tasks_.details(slot).cookie);
   const QueueIndex before = queue_of(slot);
   if (!will_wait) {
     stop_running(slot, now);
@@ -231,7 +233,7 @@ Effects Scheduler::Core::update_cookie(ClientId client, TaskId id, std::string_v
   begin();
   const Slot slot = find(client, id);
   if (slot == no_slot) return refuse(client, id, Refusal::unknown_task, {});
-  tasks_[slot].cookie.assign(cookie);
+  tasks_.details(slot).cookie.assign(cookie);
   return end(id);
 }
 
@@ -275,8 +277,10 @@ Effects Scheduler::Core::merge(ClientId client, TaskId id, TaskId donor_id, Time
 
 void Scheduler::Core::forget_task(Slot slot) {
   const auto& task = tasks_[slot];
-  (task.previous == no_slot ? clients_[task.client].tasks : tasks_[task.previous].next) = task.next;
-  if (task.next != no_slot) tasks_[task.next].previous = task.previous;
+  auto& own = clients_[task.client].tasks;
+  own[task.position] = own.back();
+  tasks_[own.back()].position = task.position;
+  own.pop_back();
   index_.erase(task.client, task.id, slot);
   drop_kind(task.kind);
   tasks_.give_back(slot);
@@ -301,10 +305,10 @@ Effects Scheduler::Core::remove(ClientId client, TaskId id, Reply reply, Time no
   begin();
   const Slot slot = find(client, id);
   if (slot == no_slot) return refuse(client, id, Refusal::unknown_task, {});
-  if (tasks_[slot].running) return refuse(client, id, Refusal::task_in_fly, tasks_[slot].cookie);
+  if (tasks_[slot].running) return refuse(client, id, Refusal::task_in_fly, tasks_.details(slot).cookie);
   // The record keeps its texts until it is used again, and this operation makes no task.
   if (reply == Reply::yes)
-    events_.push_back({.kind = Event::Kind::removed, .client = client, .task = id, .cookie = tasks_[slot].cookie});
+    events_.push_back({.kind = Event::Kind::removed, .client = client, .task = id, .cookie = tasks_.details(slot).cookie});
   dequeue(slot);
   forget_task(slot);
   pass(now);
@@ -318,7 +322,8 @@ Effects Scheduler::Core::finish(ClientId client, TaskId id, Cancelled cancelled,
                           : !tasks_[slot].running ? Refusal::task_in_queue
                                                   : Refusal::none;
   if (refusal != Refusal::none && instant) return {.refusal = refusal, .task = id, .events = events_};
-  if (refusal != Refusal::none) return refuse(client, id, refusal, slot == no_slot ? std::string_view() : tasks_[slot].cookie);
+  if (refusal != Refusal::none)
+    return refuse(client, id, refusal, slot == no_slot ? std::string_view() : tasks_.details(slot).cookie);
   finish_task(slot, cancelled, now);
   pass(now);
   return end(id);
@@ -328,9 +333,9 @@ Effects Scheduler::Core::client_died(ClientId client, Time now) {
   begin();
   Client& dead = clients_[client.value()];
   ensure(dead.connected, "a client dies once");
-  const bool had_tasks = dead.tasks != no_slot;
-  while (dead.tasks != no_slot) {
-    const Slot slot = dead.tasks;
+  const bool had_tasks = !dead.tasks.empty();
+  while (!dead.tasks.empty()) {
+    const Slot slot = dead.tasks.back();
     if (tasks_[slot].running) {
       finish_task(slot, Cancelled::yes, now);
     } else {
@@ -338,7 +343,7 @@ Effects Scheduler::Core::client_died(ClientId client, Time now) {
       forget_task(slot);
     }
   }
-  dead.connected = false;
+  dead = {};
   free_clients_.push_back(client.value());
   if (had_tasks) pass(now);
   return end(TaskId(0));

@@ -69,6 +69,7 @@ class Scheduler::Core {
     void sum_up();
   };
   // The name of a type as tasks give it. A name that the config does not know counts as `unknown` and goes with its last task.
+  static constexpr std::uint32_t kinds_max = (1u << 30) - 1;
   struct Kind {
     std::string name;
     std::uint32_t type = 0;
@@ -77,7 +78,7 @@ class Scheduler::Core {
     std::uint64_t tasks = 0;
   };
   struct Client {
-    Slot tasks = detail::no_slot;  // the head of their list
+    std::vector<Slot> tasks;  // each knows its position here
     bool connected = false;
   };
   // What outlives a queue or type that leaves the config.

@@ -21,26 +21,37 @@ struct Line {
   UInt128 real = 0;  // at `since`
   UInt128 rate = 0;  // per microsecond from then on
   UInt128 planned = 0;
-  std::uint64_t since = 0;  // microseconds
+  std::uint64_t since = 0;       // microseconds
+  std::uint64_t plan_until = 0;  // up to here real is surely not above planned, so that planned is the key; see note_plan
 
   UInt128 real_at(std::uint64_t now) const { return add(real, multiply(rate, now - since)); }
-  UInt128 key_at(std::uint64_t now) const { return std::max(real_at(now), planned); }
+  UInt128 key_at(std::uint64_t now) const { return now <= plan_until ? planned : std::max(real_at(now), planned); }
   void settle(std::uint64_t now) {
     real = real_at(now);
     since = now;
   }
+  // To be called at `since`, after every change.
+  void note_plan();
 };
 
+// Near enough: the two halves are exact to 2^-53 each, and so is their sum. The library's conversion of 128 bits is a slow call.
+inline double approximate(UInt128 value) {
+  return static_cast<double>(static_cast<std::uint64_t>(value >> 64)) * 0x1p64 +
+         static_cast<double>(static_cast<std::uint64_t>(value));
+}
+
 // The last microsecond from `now` on at which a value that is `gap` below another and gains `speed` on it is still strictly below,
-// or, with a gap of 0, is not yet above: never too late, at most a little early. The factor covers the rounding of three operations.
+// or, with a gap of 0, is not yet above: never too late, at most a little early. The factor covers all rounding here.
 inline std::uint64_t holds_until(std::uint64_t now, UInt128 gap, UInt128 speed) {
   constexpr double safe = 1.0 - 0x1p-48;
   if (speed == 0) return never;
-  const double steps = static_cast<double>(gap) / static_cast<double>(speed) * safe;
+  const double steps = approximate(gap) / approximate(speed) * safe;
   if (steps >= 0x1p63) return never - 1;
   const auto whole = static_cast<std::uint64_t>(steps);
   return whole >= never - now ? never - 1 : now + whole;
 }
+
+inline void Line::note_plan() { plan_until = real <= planned ? holds_until(since, planned - real, rate) : 0; }
 
 // Who of two queues is first, and the first moment at which that must be looked at again.
 struct Duel {
@@ -70,22 +81,21 @@ struct ByKey {
   }
 
   static Duel duel(const Line* lines, QueueIndex a, QueueIndex b, std::uint64_t now) {
-    UInt128 real_a = lines[a].real_at(now), real_b = lines[b].real_at(now);
-    UInt128 key_a = std::max(real_a, lines[a].planned), key_b = std::max(real_b, lines[b].planned);
+    UInt128 key_a = lines[a].key_at(now), key_b = lines[b].key_at(now);
     if (key_b < key_a || (key_a == key_b && b < a)) {
       std::swap(a, b);
-      std::swap(real_a, real_b);
       std::swap(key_a, key_b);
     }
-    const std::uint64_t until = first_stays(lines, a, b, real_a, real_b, key_b, now);
+    // Keys never fall, so as long as the first one's is its plan, it stays the first.
+    const std::uint64_t until = now < lines[a].plan_until ? lines[a].plan_until : first_stays(lines, a, b, key_b, now);
     return {a, until >= never - 1 ? never : until + 1};
   }
 
  private:
   // `a` is first now. Its plan stays below b's key, so it falls behind only when its real is above b's plan and above b's real.
-  static std::uint64_t first_stays(const Line* lines, QueueIndex a, QueueIndex b, UInt128 real_a, UInt128 real_b, UInt128 key_b,
-                                   std::uint64_t now) {
+  static std::uint64_t first_stays(const Line* lines, QueueIndex a, QueueIndex b, UInt128 key_b, std::uint64_t now) {
     const UInt128 rate_a = lines[a].rate, rate_b = lines[b].rate;
+    const UInt128 real_a = lines[a].real_at(now), real_b = lines[b].real_at(now);
     if (rate_a == 0) return never;
     // Both held at the largest value tie, whatever their lines say.
     const bool may_hit_ceiling = (rate_a >> 60) != 0 || (real_a >> 124) != 0;

@@ -10,68 +10,51 @@
 
 namespace evenkeel::broker::detail {
 
-TaskPool::TaskPool(TaskPool&& other) noexcept { *this = std::move(other); }
-
-TaskPool& TaskPool::operator=(TaskPool&& other) noexcept {
-  std::swap(stride_, other.stride_);
-  std::swap(chunks_, other.chunks_);
-  std::swap(used_, other.used_);
-  std::swap(free_, other.free_);
-  std::swap(free_count_, other.free_count_);
-  return *this;
-}
-
-TaskPool::~TaskPool() { destroy_records(); }
-
-void TaskPool::destroy_records() {
-  for (Slot slot = 0; slot < used_; ++slot) std::destroy_at(record(slot));
+void TaskPool::destroy_details() {
+  for (Slot slot = 0; slot < used_; ++slot) std::destroy_at(detail(slot));
   used_ = free_count_ = 0;
   free_ = no_slot;
 }
 
-void TaskPool::add_chunk() { chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(chunk_records * stride_)); }
-
 void TaskPool::set_resources(std::size_t resources, std::span<const int> from) {
-  TaskPool moved;
-  moved.stride_ = sizeof(TaskRecord) + resources * sizeof(std::uint64_t);
-  while (moved.chunks_.size() * chunk_records < used_) moved.add_chunk();
+  const std::size_t stride = sizeof(TaskRecord) + resources * sizeof(std::uint64_t);
+  std::vector<Block> moved;
+  for (std::size_t i = 0; i < records_.size(); ++i) moved.push_back(make_block(chunk_records * stride));
   for (Slot slot = 0; slot < used_; ++slot) {
-    new (moved.record(slot)) TaskRecord(std::move(*record(slot)));
-    for (std::size_t i = 0; i < resources; ++i) {
-      moved.need(slot)[i] = from[i] < 0 ? 0 : need(slot)[from[i]];
-    }
+    std::byte* const to = moved[slot / chunk_records].get() + slot % chunk_records * stride;
+    auto* const needs = reinterpret_cast<std::uint64_t*>(new (to) TaskRecord(*record(slot)) + 1);
+    for (std::size_t i = 0; i < resources; ++i) needs[i] = from[i] < 0 ? 0 : need(slot)[from[i]];
   }
-  moved.used_ = used_;
-  moved.free_ = free_;
-  moved.free_count_ = free_count_;
-  *this = std::move(moved);
+  records_ = std::move(moved);
+  stride_ = stride;
 }
 
 Slot TaskPool::take() {
   if (free_ != no_slot) {
-    const Slot slot = free_;
-    TaskRecord& task = (*this)[slot];
-    free_ = std::exchange(task.next, no_slot);
     --free_count_;
-    return slot;
+    return std::exchange(free_, (*this)[free_].left);
   }
   ensure(used_ != no_slot, "fewer than 2^32 tasks");
-  if (used_ == chunks_.size() * chunk_records) add_chunk();
+  if (used_ == records_.size() * chunk_records) {
+    records_.push_back(make_block(chunk_records * stride_));
+    details_.push_back(make_block(chunk_records * sizeof(TaskDetails)));
+  }
   new (record(used_)) TaskRecord();
+  new (detail(used_)) TaskDetails();
   return used_++;
 }
 
 void TaskPool::give_back(Slot slot) {
-  TaskRecord& task = (*this)[slot];
-  for (std::string* text : {&task.name, &task.cookie}) {
+  for (std::string* text : {&details(slot).name, &details(slot).cookie}) {
     if (text->capacity() > text_kept) std::string().swap(*text);
   }
-  task.created = 0;
-  task.next = std::exchange(free_, slot);
+  (*this)[slot].created = 0;
+  (*this)[slot].left = std::exchange(free_, slot);
   ++free_count_;
-  if (size() == 0 && chunks_.size() > chunks_kept) {
-    destroy_records();
-    chunks_.resize(chunks_kept);
+  if (size() == 0 && records_.size() > chunks_kept) {
+    destroy_details();
+    records_.resize(chunks_kept);
+    details_.resize(chunks_kept);
   }
 }
 
@@ -91,7 +74,7 @@ void TaskIndex::resize(std::size_t entries) {
 }
 
 void TaskIndex::insert(std::uint32_t client, std::uint64_t id, Slot slot) {
-  if (++count_ * 4 > entries_.size() * 3) resize(entries_.size() * 2);
+  if (++count_ * 8 > entries_.size() * 5) resize(entries_.size() * 2);
   put({slot, home(client, id)});
 }
 
@@ -125,10 +108,9 @@ struct WaitingNodes {
   }
 };
 
-bool before(const TaskRecord& a, const TaskRecord& b) {
-  if (a.priority != b.priority) return a.priority < b.priority;
-  if (a.submitted != b.submitted) return a.submitted < b.submitted;
-  return a.created < b.created;
+bool before(const TaskPool& tasks, Slot a, Slot b) {
+  const std::uint64_t priority_a = tasks.details(a).priority, priority_b = tasks.details(b).priority;
+  return priority_a != priority_b ? priority_a < priority_b : tasks[a].created < tasks[b].created;
 }
 
 }  // namespace
@@ -139,19 +121,23 @@ Slot WaitingOrder::next(const TaskPool& tasks, Slot slot) const {
 }
 
 void WaitingOrder::insert(TaskPool& tasks, Slot slot) {
-  const TaskRecord& task = tasks[slot];
   Slot at = root_;
+  bool as_left = false;
   if (root_ == no_slot) {
     first_ = last_ = slot;
-  } else if (before(tasks[last_], task)) {
+  } else if (before(tasks, last_, slot)) {
     at = std::exchange(last_, slot);
-  } else if (before(task, tasks[first_])) {
+  } else if (before(tasks, slot, first_)) {
     at = std::exchange(first_, slot);
+    as_left = true;
   } else {
-    for (Slot down = root_; down != no_slot; down = before(task, tasks[at]) ? tasks[at].left : tasks[at].right) at = down;
+    for (Slot down = root_; down != no_slot; down = as_left ? tasks[at].left : tasks[at].right) {
+      at = down;
+      as_left = before(tasks, slot, at);
+    }
   }
   ++size_;
-  Treap<WaitingNodes>({&tasks}, root_).insert(slot, at, at != no_slot && before(task, tasks[at]));
+  Treap<WaitingNodes>({&tasks}, root_).insert(slot, at, as_left);
 }
 
 void WaitingOrder::erase(TaskPool& tasks, Slot slot) {

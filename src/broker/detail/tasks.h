@@ -2,11 +2,13 @@
 // Where tasks live: records in a pool, found by (client, id), and linked into their queue's order and their client's list.
 //
 // A task is a slot number. Records do not move, are used again, and keep the capacity of their texts, so that a broker that is warm
-// allocates nothing. Each record is followed by its need, one word a resource.
+// allocates nothing. What a pass looks at is apart from what it does not: of a million waiting tasks nearly all are in no cache, and a
+// record with its need, one word a resource, is one line of it (for two resources).
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,47 +22,53 @@ inline constexpr Slot no_slot = ~Slot{0};
 
 struct TaskRecord {
   std::uint64_t id = 0;
-  std::uint64_t priority = 0;
-  std::uint64_t submitted = 0;
-  std::uint64_t created = 0;           // counts all tasks ever made
-  std::uint64_t since = 0;             // running: its start; waiting: when it began to wait
-  std::uint64_t planned_duration = 0;  // running: planned finish - start
-  // While waiting, in the queue's order; while running, left and right in the order of starts.
+  std::uint64_t created = 0;  // counts all tasks ever made; 0: not in use
+  std::uint64_t since = 0;    // running: its start; waiting: when it began to wait
+  // While waiting, in the queue's order; while running, left and right in the order of starts; while not in use, left to the next.
   Slot left = no_slot;
   Slot right = no_slot;
   Slot parent = no_slot;
-  // In the client's list.
-  Slot previous = no_slot;
-  Slot next = no_slot;
   std::uint32_t client = 0;
-  std::uint32_t kind = 0;  // the type's name, see Kinds
-  bool running = false;
-  bool instant = false;  // to be granted in this pass, without an event, or dropped
-  std::string name;
+  std::uint32_t position = 0;   // in the client's list
+  std::uint32_t kind : 30 = 0;  // the type's name, see Kinds
+  std::uint32_t running : 1 = 0;
+  std::uint32_t instant : 1 = 0;  // to be granted in this pass, without an event, or dropped
+};
+static_assert(sizeof(TaskRecord) == 48);
+
+struct TaskDetails {
+  std::uint64_t priority = 0;
+  std::uint64_t submitted = 0;
+  std::uint64_t planned_duration = 0;  // running: planned finish - start
   std::string cookie;
+  std::string name;
 };
 
 class TaskPool {
  public:
   TaskPool() = default;
-  TaskPool(TaskPool&& other) noexcept;
-  TaskPool& operator=(TaskPool&& other) noexcept;
-  ~TaskPool();
+  TaskPool(TaskPool&&) = delete;
+  ~TaskPool() { destroy_details(); }
 
   // For tasks of so many resources. Those there keep their slots; `from[i]` is the old index of the new resource i, or -1.
   void set_resources(std::size_t resources, std::span<const int> from);
 
-  Slot take();  // a record with all links empty; its need is not set
+  Slot take();  // a record with whatever it had before; its need is not set
   void give_back(Slot slot);
 
   TaskRecord& operator[](Slot slot) { return *record(slot); }
   const TaskRecord& operator[](Slot slot) const { return *record(slot); }
+  TaskDetails& details(Slot slot) { return *detail(slot); }
+  const TaskDetails& details(Slot slot) const { return *detail(slot); }
   std::uint64_t* need(Slot slot) const { return reinterpret_cast<std::uint64_t*>(record(slot) + 1); }
+  // Starts to bring what a pass would look at into the caches.
+  void prefetch(Slot slot) const {
+    if (slot != no_slot) __builtin_prefetch(record(slot));
+  }
 
   std::size_t size() const { return used_ - free_count_; }
   Slot slots() const { return used_; }  // all slots ever used are below
   bool is_used(Slot slot) const { return record(slot)->created != 0; }
-  std::size_t bytes() const { return chunks_.size() * chunk_records * stride_; }
 
  private:
   static constexpr std::size_t chunk_records = 1024;
@@ -68,17 +76,27 @@ class TaskPool {
   static constexpr std::size_t chunks_kept = 16;
   // What a text may keep between two uses of its record.
   static constexpr std::size_t text_kept = 256;
+  static constexpr std::size_t cache_line = 64;
+
+  struct Release {
+    void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t(cache_line)); }
+  };
+  using Block = std::unique_ptr<std::byte[], Release>;
+  static Block make_block(std::size_t bytes) { return Block(new (std::align_val_t(cache_line)) std::byte[bytes]); }
 
   TaskRecord* record(Slot slot) const {
-    return reinterpret_cast<TaskRecord*>(chunks_.data()[slot / chunk_records].get() + slot % chunk_records * stride_);
+    return reinterpret_cast<TaskRecord*>(records_.data()[slot / chunk_records].get() + slot % chunk_records * stride_);
   }
-  void add_chunk();
-  void destroy_records();
+  TaskDetails* detail(Slot slot) const {
+    return reinterpret_cast<TaskDetails*>(details_.data()[slot / chunk_records].get()) + slot % chunk_records;
+  }
+  void destroy_details();
 
   std::size_t stride_ = sizeof(TaskRecord);
-  std::vector<std::unique_ptr<std::byte[]>> chunks_;
+  std::vector<Block> records_;
+  std::vector<Block> details_;
   Slot used_ = 0;
-  Slot free_ = no_slot;  // linked through `next`
+  Slot free_ = no_slot;  // linked through `left`
   Slot free_count_ = 0;
 };
 
@@ -118,8 +136,8 @@ class TaskIndex {
   std::size_t count_ = 0;
 };
 
-// A queue's waiting tasks in order: priority, then submit time, then creation. A treap whose heap order is a mixture of the creation
-// number. Both ends are kept at hand, so that what comes last and leaves first, as most tasks do, costs the same however many wait.
+// A queue's waiting tasks in order: priority, then submit time, then creation. Tasks are made at the time of their submit, so the last
+// two are one and the same order. A treap whose heap order is a mixture of the creation number. Both ends are kept at hand, so that what comes last and leaves first, as most tasks do, costs the same however many wait.
 class WaitingOrder {
  public:
   Slot first() const { return first_; }
