@@ -36,7 +36,7 @@ struct Configure {
   Config config;
   friend bool operator==(const Configure&, const Configure&) = default;
 };
-// In place of the first configure: go on from here. `clients` has a name for the client of each task; cookies are JSON.
+// In place of the first configure: go on from here. `clients` has a name for every client of the state; cookies are JSON.
 struct Restore {
   State state;
   std::map<ClientId, std::string> clients;

@@ -94,8 +94,8 @@ Result<NaiveModel> NaiveModel::restore(const State& state, const Options& option
             .since = from.since.count(),
             .planned_duration = from.planned_duration.count(),
             .running = from.running};
-    model->clients_.insert(from.client);
   }
+  model->clients_.insert(state.clients.begin(), state.clients.end());
   model->reattach_tasks();
   for (std::size_t q = 0; q < state.queues.size(); ++q) {
     model->queues_[q].real = state.queues[q].real;
@@ -586,6 +586,12 @@ Effects NaiveModel::client_died(ClientId client, Micros now) {
 
 // ---- Observing.
 
+std::optional<std::tuple<ClientId, TaskId, bool>> NaiveModel::first_from(ClientId client, TaskId task) const {
+  const auto found = tasks_.lower_bound({client, task});
+  if (found == tasks_.end()) return std::nullopt;
+  return std::tuple(found->first.first, found->first.second, found->second.running);
+}
+
 TaskStatus NaiveModel::status_of(const Task& task) const {
   return {.client = task.key.first,
           .id = task.key.second,
@@ -660,6 +666,7 @@ State NaiveModel::save(Micros now) const {
               .finished = total_.finished,
               .finished_by_queue = finished_by_queue_,
               .finished_by_type = finished_by_type_};
+  state.clients.assign(clients_.begin(), clients_.end());
   for (const QueueStatus& queue : status.queues)
     state.queues.push_back({.name = queue.name, .real = queue.real, .planned = queue.planned});
   for (const Type& type : types_)

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -63,6 +64,8 @@ class NaiveModel {
   const std::vector<std::string>& resources() const { return resources_; }
   std::size_t tasks() const { return tasks_.size(); }
 
+  // The first task whose client and id are not below these, for tests that want any: its client and id, and whether it runs.
+  std::optional<std::tuple<ClientId, TaskId, bool>> first_from(ClientId client, TaskId task) const;
   Status observe(Micros now, std::size_t waiting_max, std::size_t running_max) const;
   State save(Micros now) const;
 

@@ -37,6 +37,7 @@ class Runner {
   // The engine, once the first command has made it.
   std::optional<Engine>& engine() { return engine_; }
   std::uint64_t now() const { return now_; }
+  const std::map<ClientId, std::string>& names() const { return names_; }
 
  private:
   using Done = tl::expected<void, Diagnostic>;

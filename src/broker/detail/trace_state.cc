@@ -56,6 +56,24 @@ TaskStatus read_task(Fields& fields, const std::vector<std::string>& resources) 
           .running = fields.flag_or("running", false)};
 }
 
+// The clients by name, each with its number.
+std::map<std::string, ClientId> read_clients(Fields& fields, trace::Restore& restore) {
+  std::map<std::string, ClientId> numbers;
+  const JsonText list = fields.list("clients");
+  if (list.kind() != JsonText::Kind::list) return numbers;
+  for_each_item(list, [&](JsonText item) {
+    const auto name = item.kind() == JsonText::Kind::text ? decode_text(item) : std::nullopt;
+    const ClientId number(static_cast<std::uint32_t>(numbers.size()));
+    if (!name || !numbers.try_emplace(*name, number).second) {
+      fields.fault(item, "a client is no text, or is named twice", "restore what a broker has saved");
+      return;
+    }
+    restore.clients[number] = *name;
+    restore.state.clients.push_back(number);
+  });
+  return numbers;
+}
+
 // What is wrong with a state that reads well, or nothing. A config that is refused is said by whoever restores.
 std::string_view contradiction(const State& state) {
   const auto same_names = [](const auto& a, const auto& b) {
@@ -85,16 +103,20 @@ void write_counts(std::string& out, const Counts& counts) {
   out += counts.empty() ? "{}" : "}";
 }
 
+std::string_view name_of(ClientId client, const trace::Restore& restore) {
+  const auto found = restore.clients.find(client);
+  return found == restore.clients.end() ? "" : std::string_view(found->second);
+}
+
 void write_task(std::string& out, const TaskStatus& task, const trace::Restore& restore,
                 const std::vector<std::string>& resources) {
   Amounts need;
   for (std::size_t r = 0; r < task.need.size() && r < resources.size(); ++r) {
     if (task.need[r] != 0) need.emplace_back(resources[r], task.need[r]);
   }
-  const auto client = restore.clients.find(task.client);
   fmt::format_to(std::back_inserter(out), R"({{"client":{},"task":{},"name":{},"type":{},"priority":{},"need":)",
-                 json_quoted(client == restore.clients.end() ? "" : client->second), task.id, json_quoted(task.name),
-                 json_quoted(task.type), task.priority);
+                 json_quoted(name_of(task.client, restore)), task.id, json_quoted(task.name), json_quoted(task.type),
+                 task.priority);
   write_amounts(out, need);
   fmt::format_to(std::back_inserter(out), R"(,"cookie":{},"submitted":{},"since":{},"planned_duration":{},"running":{}}})",
                  task.cookie.empty() ? "null" : task.cookie, task.submitted.count(), task.since.count(),
@@ -121,13 +143,15 @@ trace::Restore read_state(JsonText object, std::optional<JsonFault>& fault) {
   for_each_object(fields.list("types"), "a task type", fault,
                   [&](Fields& type) { state.types.push_back(read_type(type, fault)); });
   const auto resources = resources_of(state.config);
-  std::map<std::string, ClientId> numbers;
+  const auto numbers = read_clients(fields, restore);
   for_each_object(fields.list("tasks"), "a task", fault, [&](Fields& task) {
-    const std::string client = task.text("client");
-    const ClientId number = numbers.try_emplace(client, ClientId(static_cast<std::uint32_t>(numbers.size()))).first->second;
-    restore.clients[number] = client;
     state.tasks.push_back(read_task(task, resources));
-    state.tasks.back().client = number;
+    const auto client = numbers.find(task.text("client"));
+    if (client != numbers.end()) {
+      state.tasks.back().client = client->second;
+    } else if (!fault) {
+      task.fault(task.any("client"), "a task's client is not among the clients", "restore what a broker has saved");
+    }
   });
   if (fault) return restore;
   if (const auto wrong = contradiction(state); !wrong.empty())
@@ -143,6 +167,12 @@ void write_state(std::string& out, const trace::Restore& restore) {
                  state.next_task, state.missing_types, state.finished);
   write_counts(out, state.finished_by_queue);
   write_counts(out += R"(,"finished_by_type":)", state.finished_by_type);
+  out += R"(,"clients":[)";
+  for (const ClientId& client : state.clients) {
+    if (&client != state.clients.data()) out += ',';
+    out += json_quoted(name_of(client, restore));
+  }
+  out += ']';
   out += R"(,"queues":[)";
   for (const State::Queue& queue : state.queues) {
     fmt::format_to(std::back_inserter(out), R"({}{{"name":{},"real":"{}","planned":"{}"}})",

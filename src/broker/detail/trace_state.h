@@ -9,7 +9,7 @@
 
 namespace evenkeel::broker::detail {
 
-// Clients are numbered from 0 by their first task. A state that no scheduler could have saved is a fault.
+// Clients are numbered from 0 in the order of the state's list of them. A state that no scheduler could have saved is a fault.
 trace::Restore read_state(JsonText object, std::optional<JsonFault>& fault);
 void write_state(std::string& out, const trace::Restore& restore);
 
