@@ -25,21 +25,17 @@
 //   shell/client.h            grants that give themselves back; blocking, with callbacks, or at once
 //   shell/recording.h         a trace of a broker at work
 //   shell/rpc/                the broker behind a socket
+// This header is the index and includes the core; a service includes shell/broker.h and shell/client.h.
 //
 // Invariants: no limit is passed but by a task that is alone under it or by updates of running tasks; a large task does not
 // starve; equal operations at equal times give equal grants; a client's death frees what it held.
 // Threads and ownership: a Broker is shared and any thread may call it; a Session and a Client belong to who opened them; a Grant to
 // one thread at a time. Cost: O(log queues) a grant, however many tasks wait; no allocation in the core once warm.
 
-#include "evenkeel/broker/config.h"           // IWYU pragma: export
-#include "evenkeel/broker/config_file.h"      // IWYU pragma: export
-#include "evenkeel/broker/metrics.h"          // IWYU pragma: export
-#include "evenkeel/broker/page.h"             // IWYU pragma: export
-#include "evenkeel/broker/scheduler.h"        // IWYU pragma: export
-#include "evenkeel/broker/shell/broker.h"     // IWYU pragma: export
-#include "evenkeel/broker/shell/client.h"     // IWYU pragma: export
-#include "evenkeel/broker/shell/executor.h"   // IWYU pragma: export
-#include "evenkeel/broker/shell/recording.h"  // IWYU pragma: export
-#include "evenkeel/broker/shell/session.h"    // IWYU pragma: export
-#include "evenkeel/broker/status.h"           // IWYU pragma: export
-#include "evenkeel/broker/trace.h"            // IWYU pragma: export
+#include "evenkeel/broker/config.h"       // IWYU pragma: export
+#include "evenkeel/broker/config_file.h"  // IWYU pragma: export
+#include "evenkeel/broker/metrics.h"      // IWYU pragma: export
+#include "evenkeel/broker/page.h"         // IWYU pragma: export
+#include "evenkeel/broker/scheduler.h"    // IWYU pragma: export
+#include "evenkeel/broker/status.h"       // IWYU pragma: export
+#include "evenkeel/broker/trace.h"        // IWYU pragma: export

@@ -13,7 +13,9 @@
 #include "evenkeel/base/real_loop.h"
 #include "evenkeel/base/rng.h"
 #include "evenkeel/base/virtual_loop.h"
-#include "evenkeel/broker/broker.h"
+#include "evenkeel/broker/shell/broker.h"
+#include "evenkeel/broker/shell/client.h"
+#include "evenkeel/broker/trace.h"
 
 namespace evenkeel::broker {
 namespace {
@@ -334,7 +336,7 @@ TEST(Broker, RecordsWhatReplaysToTheSameGrants) {
   }
   EXPECT_THAT(lines, HasSubstr(R"({"cmd":"client_died","client":"a"})"));
   // What was delivered live, in the same order.
-  EXPECT_THAT(sink.take(), ElementsAre("allocated 2 tag 2 cookie 'two'", "allocated 1 tag 3 cookie 'three'", "result 2 tag 5 ok",
+  EXPECT_THAT(sink.take(), ElementsAre("allocated 2 tag 2 cookie 'two'", "allocated 3 tag 3 cookie 'three'", "result 2 tag 5 ok",
                                        "error 44 tag 6 UNKNOWN_TASK cookie ''"));
   const auto two = events.find(R"("ev":"allocated")");
   const auto three = events.find(R"("ev":"allocated")", two + 1);
