@@ -12,6 +12,7 @@
 
 #include "evenkeel/base/real_loop.h"
 #include "evenkeel/base/rng.h"
+#include "evenkeel/base/text.h"
 #include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/broker/shell/broker.h"
 #include "evenkeel/broker/shell/client.h"
@@ -698,6 +699,71 @@ TEST(Stress, EveryTaskIsGrantedOrRemovedOnce) {
   expect_idle(*broker);
   loop.stop();
   other_loop.stop();
+}
+
+// The ids that a trace's events grant to a client, in order.
+std::vector<std::uint64_t> granted_in(std::string_view events, std::string_view client) {
+  std::vector<std::uint64_t> ids;
+  const std::string named = fmt::format(R"("client":"{}","task":)", client);
+  while (!events.empty()) {
+    const std::string_view line = events.substr(0, events.find('\n'));
+    events.remove_prefix(std::min(line.size() + 1, events.size()));
+    const std::size_t at = line.find(named);
+    if (!line.starts_with(R"({"ev":"allocated")") || at == std::string_view::npos) continue;
+    std::string_view rest = line.substr(at + named.size());
+    ids.push_back(*parse_unsigned(take_digits(rest)));
+  }
+  return ids;
+}
+
+TEST(Stress, ARecordingOfManyThreadsReplaysToTheSameGrants) {
+  const auto broker = make_broker();
+  const auto recording = broker->record(std::size_t{1} << 22);
+  std::array<std::vector<std::uint64_t>, 4> granted;
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < granted.size(); ++i) {
+      threads.emplace_back([&, i] {
+        Sink sink;
+        sink.then = [&](const Delivery& delivery) {
+          if (delivery.kind == Delivery::Kind::allocated) granted[i].push_back(delivery.task.value());
+        };
+        Rng rng(i);
+        const auto session = broker->open(fmt::format("actor{}", i), at_once(), sink);
+        for (std::uint64_t step = 0; step < many / 1000; ++step) {
+          const TaskId task(1 + rng.below(20));
+          const Need need{.cpu = rng.below(3), .memory = rng.below(100), .others = {{"disk", rng.below(5)}}};
+          const std::string type = rng.below(2) == 0 ? "slow" : "whatever";
+          const auto one_of = std::array<std::function<Result<RequestTag>()>, 8>{
+              [&] { return session->submit({.id = task, .type = type, .priority = rng.below(3), .need = need, .cookie = "c"}); },
+              [&] { return session->submit_instant({.id = task, .type = type, .need = need}); },
+              [&] { return session->update({.id = task, .type = type, .need = need, .resubmit = rng.below(2) == 0}); },
+              [&] { return session->remove(task, Reply::yes); },
+              [&] { return session->finish(task, Cancelled(rng.below(2) == 0)); },
+              [&] { return session->finish_instant(task, Cancelled::no); },
+              [&] { return session->reduce(task, need); },
+              [&] { return session->merge(task, TaskId(1 + rng.below(20))); }};
+          EXPECT_TRUE(one_of[rng.below(one_of.size())]().has_value());
+        }
+      });
+    }
+  }
+  expect_idle(*broker);
+  TraceRunner runner;
+  std::string events;
+  const auto recorded = recording->read_now();
+  ASSERT_TRUE(recorded.has_value());
+  for (const trace::Command& command : *recorded) ASSERT_TRUE(runner.line(trace::format(command), events).has_value());
+  std::size_t all = 0;
+  for (std::size_t i = 0; i < granted.size(); ++i) {
+    // What a thread had been granted when it ended its session need not have been delivered.
+    auto replayed = granted_in(events, fmt::format("actor{}", i));
+    ASSERT_GE(replayed.size(), granted[i].size());
+    all += granted[i].size();
+    replayed.resize(granted[i].size());
+    EXPECT_EQ(replayed, granted[i]);
+  }
+  EXPECT_GT(all, 0);
 }
 
 TEST(Stress, NoMoreRunThanTheLimitAllows) {

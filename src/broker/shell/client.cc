@@ -47,14 +47,8 @@ struct Entry {
 
 Error refusal_error(const Delivery& delivery) {
   const std::string what = delivery.message.empty() ? std::string(message(delivery.refusal)) : delivery.message;
-  switch (delivery.refusal) {
-    case Refusal::none:
-      return {Code::invalid, what};
-    case Refusal::already_exists:
-      return {Code::conflict, what};
-    default:
-      return {Code::refused, what};
-  }
+  // Without a refusal of the scheduler's it is a bound of a broker behind a socket, which could not say so in the call.
+  return {delivery.refusal == Refusal::already_exists ? Code::conflict : Code::refused, what};
 }
 
 void shrink(Need& need, const Need& by) {
