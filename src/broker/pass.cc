@@ -132,9 +132,10 @@ bool Scheduler::Core::fits(std::span<const std::uint64_t> need) const {
 }
 
 bool Scheduler::Core::fits_queue(QueueIndex q, std::span<const std::uint64_t> need) const {
-  const std::size_t first = q * resources_.size();
+  const UInt128* const used = queue_used_.data() + q * need.size();
+  const std::uint64_t* const limits = queue_limits_.data() + q * need.size();
   for (std::size_t i = 0; i < need.size(); ++i) {
-    if (need[i] + queue_used_[first + i] > queue_limits_[first + i]) return false;
+    if (need[i] + used[i] > limits[i]) return false;
   }
   return true;
 }

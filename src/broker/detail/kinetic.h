@@ -12,6 +12,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "evenkeel/broker/detail/line.h"
@@ -28,13 +29,14 @@ class Tournament {
 
   // Queue `q` takes part from now on, or not, or its line changed.
   void set(const Line* lines, QueueIndex q, bool present, std::uint64_t now) {
+    Node* const nodes = nodes_.data();
     std::size_t at = leaves_ + q;
-    nodes_[at].winner = present ? q : no_queue;
+    nodes[at].winner = present ? q : no_queue;
     for (at /= 2; at != 0; at /= 2) {
-      const Node before = nodes_[at];
-      fight(lines, at, now);
+      const Node after = fight(lines, nodes[2 * at], nodes[2 * at + 1], now);
+      const Node before = std::exchange(nodes[at], after);
       // A node that q neither won nor wins, and whose moment is the same, changes nothing further up.
-      if (before.winner == nodes_[at].winner && before.winner != q && before.expires == nodes_[at].expires) return;
+      if (before.winner == after.winner && after.winner != q && before.expires == after.expires) return;
     }
   }
 
@@ -49,21 +51,18 @@ class Tournament {
     std::uint64_t expires = never;
   };
 
-  void fight(const Line* lines, std::size_t at, std::uint64_t now) {
-    const Node left = nodes_[2 * at], right = nodes_[2 * at + 1];
-    if (left.winner == no_queue || right.winner == no_queue) {
-      nodes_[at] = left.winner == no_queue ? right : left;
-      return;
-    }
+  static Node fight(const Line* lines, const Node& left, const Node& right, std::uint64_t now) {
+    if (left.winner == no_queue) return right;
+    if (right.winner == no_queue) return left;
     const Duel duel = Order::duel(lines, left.winner, right.winner, now);
-    nodes_[at] = {duel.winner, std::min({duel.expires, left.expires, right.expires})};
+    return {duel.winner, std::min(duel.expires, std::min(left.expires, right.expires))};
   }
 
   void repair(const Line* lines, std::size_t at, std::uint64_t now) {
     if (at >= leaves_ || nodes_[at].expires > now) return;
     repair(lines, 2 * at, now);
     repair(lines, 2 * at + 1, now);
-    fight(lines, at, now);
+    nodes_[at] = fight(lines, nodes_[2 * at], nodes_[2 * at + 1], now);
   }
 
   std::size_t leaves_ = 1;

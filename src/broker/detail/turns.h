@@ -7,7 +7,7 @@
 // whole or not at all), open ones in a tournament, stopped ones in order with their needs, and a pass skips all others untouched.
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -61,7 +61,7 @@ class Turns {
 
   std::size_t resources_ = 0;
   std::vector<Place> places_;
-  std::deque<Group> groups_;
+  std::vector<std::unique_ptr<Group>> groups_;
 };
 
 }  // namespace evenkeel::broker::detail
