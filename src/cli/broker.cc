@@ -9,6 +9,7 @@ namespace {
 constexpr void (*table_of_verbs[])(CLI::App&, Session&) = {
     add_broker_convert,
     add_broker_default_config,
+    add_broker_replay,
 };
 
 }  // namespace

@@ -55,6 +55,7 @@ void add_man(CLI::App& app, Session& session);
 // The verbs of `evenkeel broker`.
 void add_broker_convert(CLI::App& app, Session& session);
 void add_broker_default_config(CLI::App& app, Session& session);
+void add_broker_replay(CLI::App& app, Session& session);
 
 // Subcommands, options and values that could follow: `words` before the cursor, `partial` at it (completion.cc).
 std::string complete(CLI::App& app, const Session& session, std::span<const std::string> words, std::string_view partial);

@@ -171,6 +171,7 @@ run broker
 ! Subcommands:
 !   convert                     Check a broker's config, and print it in another form
 !   default-config              Print the config that a broker starts with if told nothing
+!   replay                      Play a trace of commands, and print what a broker would do
 ! 
 ! Exit status: 0 done, 1 failed or refused, 2 wrong usage or input, 3 not found,
 !              4 conflict, 5 unreachable or timed out, 6 denied.
