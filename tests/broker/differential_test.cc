@@ -9,10 +9,8 @@
 #include <set>
 
 #include "evenkeel/base/rng.h"
-#include "evenkeel/broker/detail/trace_runner.h"
-#include "evenkeel/broker/scheduler.h"
 #include "evenkeel/broker/trace.h"
-#include "tests/broker/naive_model.h"
+#include "tests/broker/runners.h"
 
 namespace evenkeel::broker {
 namespace {
@@ -93,7 +91,7 @@ Config random_config(Rng& rng, const Regime& regime) {
 // Random commands that lean on what the model has now.
 class Generator {
  public:
-  Generator(const Regime& regime, Rng rng, detail::Runner<NaiveModel>& naive) : regime_(regime), rng_(rng), naive_(naive) {}
+  Generator(const Regime& regime, Rng rng, NaiveRunner& naive) : regime_(regime), rng_(rng), naive_(naive) {}
 
   trace::Command next() {
     if (!naive_.engine()) return trace::Configure{random_config(rng_, regime_)};
@@ -182,17 +180,17 @@ class Generator {
 
   const Regime& regime_;
   Rng rng_;
-  detail::Runner<NaiveModel>& naive_;
+  NaiveRunner& naive_;
 };
 
 // Client numbers are each engine's own affair: in what is compared they are the numbers in the clients' names.
 template <class Engine>
-ClientId common_number(const detail::Runner<Engine>& runner, ClientId client) {
+ClientId common_number(const RunnerOf<Engine>& runner, ClientId client) {
   return ClientId(static_cast<std::uint32_t>(std::stoul(runner.names().at(client).substr(1))));
 }
 
 template <class Engine>
-Status comparable_status(detail::Runner<Engine>& runner) {
+Status comparable_status(RunnerOf<Engine>& runner) {
   Status status = runner.engine()->observe(Micros(runner.now()), 1000, 1000);
   for (QueueStatus& queue : status.queues) {
     for (TaskStatus& task : queue.waiting) task.client = common_number(runner, task.client);
@@ -203,7 +201,7 @@ Status comparable_status(detail::Runner<Engine>& runner) {
 }
 
 template <class Engine>
-State comparable_state(detail::Runner<Engine>& runner) {
+State comparable_state(RunnerOf<Engine>& runner) {
   State state = runner.engine()->save(Micros(runner.now()));
   for (TaskStatus& task : state.tasks) task.client = common_number(runner, task.client);
   for (ClientId& client : state.clients) client = common_number(runner, client);
@@ -302,8 +300,8 @@ class Pair {
  public:
   explicit Pair(const Options& options) : options_(options), fast_(options), naive_(options) {}
 
-  detail::Runner<NaiveModel>& naive() { return naive_; }
-  detail::Runner<Scheduler>& fast() { return fast_; }
+  NaiveRunner& naive() { return naive_; }
+  FastRunner& fast() { return fast_; }
 
   // Runs a command on all; what differs, or nothing.
   std::string run(const trace::Command& command) {
@@ -339,9 +337,9 @@ class Pair {
 
  private:
   Options options_;
-  detail::Runner<Scheduler> fast_;
-  detail::Runner<NaiveModel> naive_;
-  std::optional<detail::Runner<Scheduler>> restored_;
+  FastRunner fast_;
+  NaiveRunner naive_;
+  std::optional<FastRunner> restored_;
 };
 
 // Plays commands from the start, comparing all after each; what differs, and after how many commands.
@@ -356,10 +354,11 @@ std::pair<std::string, std::size_t> replay(const Options& options, const std::ve
   return {"", commands.size()};
 }
 
-// Leaves out what is not needed to fail: halves, quarters, … single commands.
+// Leaves out what is not needed to fail: halves, quarters, … single commands; in a bounded number of tries, for each plays all.
 std::vector<trace::Command> shrink(const Options& options, std::vector<trace::Command> commands) {
+  int tries = 400;
   for (std::size_t size = commands.size() / 2; size > 0; size /= 2) {
-    for (std::size_t at = 1; at < commands.size();) {
+    for (std::size_t at = 1; at < commands.size() && tries > 0; --tries) {
       auto fewer = commands;
       const auto from = fewer.begin() + static_cast<std::ptrdiff_t>(at);
       fewer.erase(from, from + static_cast<std::ptrdiff_t>(std::min(size, commands.size() - at)));

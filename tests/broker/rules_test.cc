@@ -1,8 +1,8 @@
 // The rules of the broker as stories: a block is a trace, its output the events. Each is played on the scheduler and on the naive
 // model, which must agree. Commands:
-//   trace            plays the input; an error of reading ends it, shown behind "! "
-//   options WORD…    plays the input on a broker with options: queue_limit_first, refuse_oversized, waiting_max=N
-//   config FILE      puts a configure line aside; a line "= FILE" of a later input stands for it
+//   trace [OPTION…]  plays the input; what cannot be read ends it, shown behind "! ". Options: queue_limit_first, refuse_oversized,
+//                    waiting_max=N
+//   config NAME      puts a configure line aside; a line "= NAME" of a later input stands for it
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,7 @@
 #include <sstream>
 
 #include "evenkeel/base/text.h"
-#include "evenkeel/broker/detail/trace_runner.h"
-#include "tests/broker/naive_model.h"
+#include "tests/broker/runners.h"
 #include "tests/story/story.h"
 
 namespace evenkeel::broker {
@@ -19,7 +18,7 @@ namespace {
 
 template <class Engine>
 std::string play(const std::string& input, const Options& options) {
-  detail::Runner<Engine> runner(options);
+  RunnerOf<Engine> runner(options);
   std::string out;
   std::istringstream lines(input);
   for (std::string line; std::getline(lines, line);) {

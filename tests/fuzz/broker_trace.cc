@@ -3,15 +3,14 @@
 
 #include <cstdint>
 
-#include "evenkeel/broker/detail/trace_runner.h"
-#include "tests/broker/naive_model.h"
+#include "tests/broker/runners.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace evenkeel;
   using namespace evenkeel::broker;
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  detail::Runner<Scheduler> fast{Options{}};
-  detail::Runner<NaiveModel> naive{Options{}};
+  FastRunner fast{Options{}};
+  NaiveRunner naive{Options{}};
   const std::vector<std::string> resources = {"cpu", "memory"};
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
