@@ -126,6 +126,8 @@ void Scheduler::Core::rebuild(const Config& config, Time now) {
   used_.assign(resources_.size(), 0);
   free_ = limits_;
   over_ = 0;
+  exhausted_ = 0;
+  for (std::size_t i = 0; i < free_.size(); ++i) exhausted_ |= detail::ResourceSet{free_[i] == 0} << i;
   running_ = 0;
   waiting_ = 0;
   build_queues(config);
@@ -138,9 +140,8 @@ void Scheduler::Core::rebuild(const Config& config, Time now) {
   turns_.reset(count, resources_.size());
   least_real_.reset(count);
   touched_.clear();
-  is_touched_.assign(count, 0);
   stale_.clear();
-  is_stale_.assign(count, 0);
+  marks_.assign(count, 0);
   config_ = config;
 }
 

@@ -28,10 +28,12 @@ void Scheduler::Core::hold(QueueIndex q, std::uint32_t type, const std::uint64_t
     const UInt128 change = more ? UInt128{need[i]} : -UInt128{need[i]};
     of_queue[i] += change;
     of_type[i] += change;
-    over_ -= of_node[i] > limits[i];
     of_node[i] += change;
-    over_ += of_node[i] > limits[i];
-    free[i] = of_node[i] > limits[i] ? 0 : limits[i] - static_cast<std::uint64_t>(of_node[i]);
+    const bool over = of_node[i] > limits[i];
+    free[i] = over ? 0 : limits[i] - static_cast<std::uint64_t>(of_node[i]);
+    const detail::ResourceSet others = ~(detail::ResourceSet{1} << i);
+    over_ = (over_ & others) | detail::ResourceSet{over} << i;
+    exhausted_ = (exhausted_ & others) | detail::ResourceSet{free[i] == 0} << i;
   }
   detail::Line& line = lines_[q];
   line.settle(now);
@@ -82,7 +84,7 @@ void Scheduler::Core::lift(QueueIndex q, Time now) {
   const detail::Line* const lines = lines_.data();
   for (const QueueIndex stale : stale_) {
     least_real_.set(lines, stale, queues_[stale].waiting.size() != 0, now);
-    is_stale_[stale] = 0;
+    marks_[stale] &= static_cast<std::uint8_t>(~is_stale);
   }
   stale_.clear();
   const QueueIndex poorest = least_real_.first(lines, now);
@@ -113,14 +115,10 @@ void Scheduler::Core::dequeue(Slot slot) {
 }
 
 void Scheduler::Core::touch(QueueIndex q) {
-  if (is_touched_[q] == 0) {
-    is_touched_[q] = 1;
-    touched_.push_back(q);
-  }
-  if (is_stale_[q] == 0) {
-    is_stale_[q] = 1;
-    stale_.push_back(q);
-  }
+  std::uint8_t& mark = marks_[q];
+  if ((mark & is_touched) == 0) touched_.push_back(q);
+  if ((mark & is_stale) == 0) stale_.push_back(q);
+  mark = is_touched | is_stale;
 }
 
 bool Scheduler::Core::fits(std::span<const std::uint64_t> need) const {
@@ -180,19 +178,14 @@ void Scheduler::Core::arrange_touched(Time now) {
   for (const QueueIndex q : touched_) turns_.set_aside(lines_.data(), q, now);
   for (const QueueIndex q : touched_) {
     arrange(q, now);
-    is_touched_[q] = 0;
+    marks_[q] &= static_cast<std::uint8_t>(~is_touched);
   }
   touched_.clear();
 }
 
 // True if no waiting task can fit the node: more is used of something than there is, or every first task needs something of which
 // nothing is left.
-bool Scheduler::Core::nothing_fits() const {
-  if (over_ != 0) return true;
-  detail::ResourceSet exhausted = 0;
-  for (std::size_t i = 0; i < free_.size(); ++i) exhausted |= detail::ResourceSet{free_[i] == 0} << i;
-  return exhausted != 0 && turns_.all_need_any_of(exhausted);
-}
+bool Scheduler::Core::nothing_fits() const { return over_ != 0 || (exhausted_ != 0 && turns_.all_need_any_of(exhausted_)); }
 
 // Each round looks at the first queue that can change anything: its task is granted, or keeps back the resources it needs, and with them
 // every queue that needs one of these. Keys and used amounts only grow in a pass: who was passed over does not come again, and a stopped

@@ -52,6 +52,19 @@ std::string_view message(Refusal refusal) {
 
 using detail::no_slot;
 
+namespace {
+
+// Most tasks have no cookie, or no name.
+void set_text(std::string& own, std::string_view text) {
+  if (text.empty()) {
+    own.clear();
+  } else {
+    own.assign(text);
+  }
+}
+
+}  // namespace
+
 // --- How an operation begins and ends.
 
 void Scheduler::Core::begin() { events_.clear(); }
@@ -153,8 +166,8 @@ Scheduler::Core::Slot Scheduler::Core::make_task(ClientId client, TaskId id, con
   auto& details = tasks_.details(slot);
   details.priority = request.priority;
   details.submitted = now;
-  details.name.assign(request.name);
-  details.cookie.assign(request.cookie);
+  set_text(details.name, request.name);
+  set_text(details.cookie, request.cookie);
   set_need(slot, request.need);
   index_.insert(task.client, task.id, slot);
   return slot;

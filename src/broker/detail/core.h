@@ -157,8 +157,9 @@ class Scheduler::Core {
   // The node, by resource.
   std::vector<std::uint64_t> limits_;
   std::vector<UInt128> used_;
-  std::vector<std::uint64_t> free_;  // limit - used, at least 0
-  std::uint32_t over_ = 0;           // resources of which more is used than the limit
+  std::vector<std::uint64_t> free_;    // limit - used, at least 0
+  detail::ResourceSet over_ = 0;       // of which more is used than the limit
+  detail::ResourceSet exhausted_ = 0;  // of which nothing is free
   std::uint64_t running_ = 0;
   // The running tasks in order of their start, linked by `left` and `right`.
   Slot first_running_ = detail::no_slot;
@@ -185,11 +186,12 @@ class Scheduler::Core {
   std::vector<std::uint32_t> free_clients_;
 
   detail::Turns turns_;
-  std::vector<QueueIndex> touched_;  // their turns are out of date
-  std::vector<std::uint8_t> is_touched_;
   detail::Tournament<detail::ByReal> least_real_;  // of the queues that wait; brought up to date when a queue is lifted
+  // Queues that changed since their turns, or their place in least_real_, were brought up to date.
+  std::vector<QueueIndex> touched_;
   std::vector<QueueIndex> stale_;
-  std::vector<std::uint8_t> is_stale_;
+  static constexpr std::uint8_t is_touched = 1, is_stale = 2;
+  std::vector<std::uint8_t> marks_;  // which of the two lists have it
 
   std::vector<Event> events_;
   std::uint64_t next_task_ = 1;

@@ -81,14 +81,13 @@ struct ByKey {
   }
 
   static Duel duel(const Line* lines, QueueIndex a, QueueIndex b, std::uint64_t now) {
-    UInt128 key_a = lines[a].key_at(now), key_b = lines[b].key_at(now);
-    if (key_b < key_a || (key_a == key_b && b < a)) {
-      std::swap(a, b);
-      std::swap(key_a, key_b);
-    }
+    const UInt128 key_a = lines[a].key_at(now), key_b = lines[b].key_at(now);
+    const bool b_wins = bool(key_b < key_a) | (bool(key_a == key_b) & bool(b < a));  // who wins is a toss, so no branch
+    const QueueIndex winner = b_wins ? b : a;
     // Keys never fall, so as long as the first one's is its plan, it stays the first.
-    const std::uint64_t until = now < lines[a].plan_until ? lines[a].plan_until : first_stays(lines, a, b, key_b, now);
-    return {a, until >= never - 1 ? never : until + 1};
+    std::uint64_t until = lines[winner].plan_until;
+    if (until <= now) until = first_stays(lines, winner, b_wins ? a : b, b_wins ? key_a : key_b, now);
+    return {winner, until >= never - 1 ? never : until + 1};
   }
 
  private:

@@ -1,5 +1,8 @@
 #include "evenkeel/broker/detail/turns.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace evenkeel::broker::detail {
 
 ResourceSet set_of(std::span<const std::uint64_t> need) {
@@ -10,8 +13,53 @@ ResourceSet set_of(std::span<const std::uint64_t> need) {
 
 void Turns::reset(std::size_t queues, std::size_t resources) {
   resources_ = resources;
-  places_.assign(queues, {});
+  is_few_ = queues <= few_max;
+  few_ = {};
+  if (is_few_) {
+    few_.needing.assign(resources, 0);
+    few_.needs.assign(queues * resources, 0);
+  }
+  places_.assign(is_few_ ? 0 : queues, {});
   groups_.clear();
+}
+
+void Turns::set_few(QueueIndex q, std::span<const std::uint64_t> need, bool stopped) {
+  const QueueSet own = QueueSet{1} << q;
+  few_.waiting |= own;
+  few_.stopped = (few_.stopped & ~own) | QueueSet{stopped} << q;
+  std::uint64_t* const needs = few_.needs.data() + q * resources_;
+  for (std::size_t i = 0; i < need.size(); ++i) {
+    needs[i] = need[i];
+    few_.needing.data()[i] = (few_.needing.data()[i] & ~own) | QueueSet{need[i] != 0} << q;
+  }
+}
+
+Turns::QueueSet Turns::needing_any_of(ResourceSet set) const {
+  QueueSet queues = 0;
+  for (; set != 0; set &= set - 1) queues |= few_.needing[static_cast<std::size_t>(std::countr_zero(set))];
+  return queues;
+}
+
+QueueIndex Turns::first_of_few(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free,
+                               std::uint64_t now) const {
+  QueueIndex best = no_queue;
+  UInt128 best_key = 0;
+  const auto matters = [&](QueueIndex q, UInt128 key) {
+    if ((few_.stopped >> q & 1) == 0) return true;
+    if (free.empty() || key < from.key || (key == from.key && q < from.queue)) return false;
+    const std::uint64_t* const needs = few_.needs.data() + q * resources_;
+    return !std::equal(free.begin(), free.end(), needs, [](std::uint64_t left, std::uint64_t need) { return need <= left; });
+  };
+  for (QueueSet rest = few_.waiting & ~needing_any_of(blocked); rest != 0; rest &= rest - 1) {
+    const auto q = static_cast<QueueIndex>(std::countr_zero(rest));
+    const UInt128 key = lines[q].key_at(now);
+    // In order of rank, so that of equals the first stays.
+    if ((best == no_queue || key < best_key) && matters(q, key)) {
+      best = q;
+      best_key = key;
+    }
+  }
+  return best;
 }
 
 std::uint32_t Turns::group_of(ResourceSet set) {
@@ -31,6 +79,7 @@ std::uint32_t Turns::group_of(ResourceSet set) {
 }
 
 void Turns::set_aside(const Line* lines, QueueIndex q, std::uint64_t now) {
+  if (is_few_) return;
   Place& place = places_[q];
   if (!place.stopped || place.aside) return;
   groups_[place.group]->order.erase(lines, q, now);
@@ -52,6 +101,7 @@ void Turns::leave(const Line* lines, QueueIndex q, std::uint64_t now) {
 }
 
 void Turns::set(const Line* lines, QueueIndex q, std::span<const std::uint64_t> need, bool stopped, std::uint64_t now) {
+  if (is_few_) return set_few(q, need, stopped);
   const ResourceSet set = set_of(need);
   Place& place = places_[q];
   if (place.group == nowhere || groups_[place.group]->set != set || place.stopped != stopped) {
@@ -70,9 +120,14 @@ void Turns::set(const Line* lines, QueueIndex q, std::span<const std::uint64_t> 
   }
 }
 
-void Turns::clear(const Line* lines, QueueIndex q, std::uint64_t now) { leave(lines, q, now); }
+void Turns::clear(const Line* lines, QueueIndex q, std::uint64_t now) {
+  if (!is_few_) return leave(lines, q, now);
+  few_.waiting &= ~(QueueSet{1} << q);
+  few_.stopped &= few_.waiting;
+}
 
 bool Turns::all_need_any_of(ResourceSet set) const {
+  if (is_few_) return (few_.waiting & ~needing_any_of(set)) == 0;
   for (const auto& group : groups_) {
     if (group->open + group->stopped != 0 && (group->set & set) == 0) return false;
   }
@@ -81,9 +136,15 @@ bool Turns::all_need_any_of(ResourceSet set) const {
 
 QueueIndex Turns::first(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free,
                         std::uint64_t now) {
+  if (is_few_) return first_of_few(lines, blocked, from, free, now);
   QueueIndex best = no_queue;
+  UInt128 best_key = 0;
   const auto offer = [&](QueueIndex q) {
-    if (q != no_queue && (best == no_queue || ByKey::before(lines, q, best, now))) best = q;
+    if (q == no_queue) return;
+    const UInt128 key = lines[q].key_at(now);
+    if (best != no_queue && (key > best_key || (key == best_key && q > best))) return;
+    best = q;
+    best_key = key;
   };
   for (const auto& group : groups_) {
     if ((group->set & blocked) != 0) continue;

@@ -5,6 +5,9 @@
 // resources it needs. A stopped queue matters only where its first task does not fit the node's free amounts either: then it blocks
 // them in its place in the order. So queues are kept by the set of resources that their first task needs (the set is blocked as a
 // whole or not at all), open ones in a tournament, stopped ones in order with their needs, and a pass skips all others untouched.
+//
+// That pays from some dozens of queues on. Up to `few_max` of them are kept as sets of bits instead, and looked through: there is then
+// nothing to keep in order, and a look at all takes less time than one path in a tree.
 
 #include <cstdint>
 #include <memory>
@@ -21,6 +24,8 @@ ResourceSet set_of(std::span<const std::uint64_t> need);
 
 class Turns {
  public:
+  static constexpr std::size_t few_max = 32;
+
   void reset(std::size_t queues, std::size_t resources);
 
   // Takes a queue's line out of the order of the stopped ones, since it changed or will; `set` or `clear` must follow. Do it for all
@@ -31,7 +36,7 @@ class Turns {
   // Nothing waits in `q`.
   void clear(const Line* lines, QueueIndex q, std::uint64_t now);
 
-  bool stopped(QueueIndex q) const { return places_[q].stopped; }
+  bool stopped(QueueIndex q) const { return is_few_ ? (few_.stopped >> q & 1) != 0 : places_[q].stopped; }
 
   // Whether the first task of every queue that waits needs something of the set.
   bool all_need_any_of(ResourceSet set) const;
@@ -56,10 +61,25 @@ class Turns {
     NeedOrder order;
   };
 
+  // The queues, where they are few: bit q.
+  using QueueSet = std::uint32_t;
+  struct Few {
+    QueueSet waiting = 0;
+    QueueSet stopped = 0;
+    std::vector<QueueSet> needing;     // by resource: those whose first task needs it
+    std::vector<std::uint64_t> needs;  // [queue * resources + resource]
+  };
+  void set_few(QueueIndex q, std::span<const std::uint64_t> need, bool stopped);
+  QueueSet needing_any_of(ResourceSet set) const;
+  QueueIndex first_of_few(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free,
+                          std::uint64_t now) const;
+
   std::uint32_t group_of(ResourceSet set);
   void leave(const Line* lines, QueueIndex q, std::uint64_t now);
 
   std::size_t resources_ = 0;
+  bool is_few_ = true;
+  Few few_;
   std::vector<Place> places_;
   std::vector<std::unique_ptr<Group>> groups_;
 };
