@@ -34,11 +34,26 @@ if(EVENKEEL_COVERAGE)
   target_link_options(evenkeel_flags INTERFACE --coverage)
 endif()
 
-# evenkeel_module(NAME [PUBLIC target…] [PRIVATE target…])
+# evenkeel_sources(VARIABLE FOLDER [EXCLUDE folder…]): the .cc files below FOLDER, but for those below FOLDER/folder, which are another
+# target's.
+function(evenkeel_sources variable folder)
+  cmake_parse_arguments(arg "" "" "EXCLUDE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cc)
+  foreach(excluded ${arg_EXCLUDE})
+    list(FILTER sources EXCLUDE REGEX "^${folder}/${excluded}/")
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# evenkeel_module(NAME [FOLDER folder] [EXCLUDE folder…] [PUBLIC target…] [PRIVATE target…])
 # One static library, Evenkeel::NAME, from src/NAME/**.cc. PUBLIC: what its headers include, PRIVATE: what only its .cc files do.
+# A part of a module that needs more than the rest may be a library of its own: FOLDER says where it is, EXCLUDE where it is not.
 function(evenkeel_module name)
-  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cc)
+  cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;PUBLIC;PRIVATE" ${ARGN})
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER ${name})
+  endif()
+  evenkeel_sources(sources ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER} EXCLUDE ${arg_EXCLUDE})
   list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
   add_library(evenkeel_${name} STATIC ${sources})
   add_library(Evenkeel::${name} ALIAS evenkeel_${name})
@@ -50,6 +65,22 @@ function(evenkeel_module name)
   set_property(GLOBAL APPEND PROPERTY EVENKEEL_MODULES ${name})
 endfunction()
 
+# evenkeel_proto(NAME FILE): the static library evenkeel_NAME of what protoc makes of src/FILE.proto, messages and service. Its headers are
+# included as "FILE.pb.h" and "FILE.grpc.pb.h". Generated code is compiled without our warnings, and nobody reads it.
+function(evenkeel_proto name file)
+  set(folder ${PROJECT_BINARY_DIR}/generated/proto)
+  set(made ${folder}/${file}.pb.cc ${folder}/${file}.grpc.pb.cc)
+  file(MAKE_DIRECTORY ${folder})
+  add_custom_command(OUTPUT ${made} ${folder}/${file}.pb.h ${folder}/${file}.grpc.pb.h
+    COMMAND protobuf::protoc -I ${CMAKE_CURRENT_SOURCE_DIR} --cpp_out=${folder} --grpc_out=${folder}
+      --plugin=protoc-gen-grpc=$<TARGET_FILE:gRPC::grpc_cpp_plugin> ${CMAKE_CURRENT_SOURCE_DIR}/${file}.proto
+    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file}.proto VERBATIM COMMENT "Generating ${file}.pb.h")
+  add_library(evenkeel_${name} STATIC ${made})
+  set_target_properties(evenkeel_${name} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(evenkeel_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${folder}>)
+  target_link_libraries(evenkeel_${name} PUBLIC gRPC::grpc++ protobuf::libprotobuf)
+endfunction()
+
 # What must be built before the tests of this build can run: `cmake --build … --target checks`.
 add_custom_target(checks)
 
@@ -59,16 +90,19 @@ if(EVENKEEL_SANITIZE)
   set(EVENKEEL_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/sanitized)
 endif()
 
-# evenkeel_test(MODULE [THREADS] [LIBS target…] [NEEDS target…])
+# evenkeel_test(MODULE [THREADS] [FOLDER folder] [EXCLUDE folder…] [LIBS target…] [NEEDS target…])
 # One program, tests/MODULE/**.cc, run as the ctest entry MODULE. It may read its stories and data below tests/.
 # THREADS: threads matter there, so the thread sanitizer's build has it too; that build has no others.
 # NEEDS: what the module's other ctest entries (MODULE.something) run, so that `make check` builds it too.
 function(evenkeel_test module)
-  cmake_parse_arguments(arg "THREADS" "" "LIBS;NEEDS" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "FOLDER" "EXCLUDE;LIBS;NEEDS" ${ARGN})
   if(EVENKEEL_SANITIZE STREQUAL "thread" AND NOT arg_THREADS)
     return()
   endif()
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/*.cc)
+  if(NOT arg_FOLDER)
+    set(arg_FOLDER ${module})
+  endif()
+  evenkeel_sources(sources ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER} EXCLUDE ${arg_EXCLUDE})
   add_executable(${module}_test ${sources})
   set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${module}_test PRIVATE Evenkeel::${module} evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
