@@ -18,6 +18,13 @@ class Histogram {
       100'000,     200'000,     500'000,     1'000'000,     2'000'000,     5'000'000,     10'000'000,    20'000'000, 50'000'000,
       100'000'000, 200'000'000, 500'000'000, 1'000'000'000, 2'000'000'000, 5'000'000'000, 10'000'000'000};
 
+  static Histogram from(const std::array<std::uint64_t, bounds.size() + 1>& counts, UInt128 sum) {
+    Histogram histogram;
+    histogram.counts_ = counts;
+    histogram.sum_ = sum;
+    return histogram;
+  }
+
   void add(std::uint64_t micros) {
     ++counts_[bucket(micros)];
     sum_ += micros;
