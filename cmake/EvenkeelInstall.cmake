@@ -4,7 +4,7 @@
 # A module is installed once services link it; cli never is, it is the program's own.
 include(CMakePackageConfigHelpers)
 
-set(EVENKEEL_INSTALLED_MODULES base model)
+set(EVENKEEL_INSTALLED_MODULES base model broker broker_rpc)
 
 # The main build alone is installed: the others are slower by design, and would only run their program here to no use.
 if(EVENKEEL_SANITIZE OR EVENKEEL_COVERAGE)
@@ -43,9 +43,15 @@ foreach(module ${EVENKEEL_INSTALLED_MODULES})
   add_dependencies(product evenkeel_${module})
   install(TARGETS evenkeel_${module} EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
   # With those of detail/ that public headers need. Nobody includes them by name.
-  install(DIRECTORY src/${module}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${module} COMPONENT development
-    FILES_MATCHING PATTERN "*.h")
+  # A library that is a part of a module has its headers with the module's.
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${module})
+    install(DIRECTORY src/${module}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${module} COMPONENT development
+      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE PATTERN "shell/rpc/detail" EXCLUDE)
+  endif()
 endforeach()
+# What the generated messages are compiled to is linked by broker_rpc; who wants the messages makes them from their description.
+install(TARGETS evenkeel_broker_proto EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(FILES src/broker/shell/rpc/broker.proto DESTINATION ${CMAKE_INSTALL_DATADIR}/evenkeel/proto COMPONENT development)
 install(FILES packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libevenkeel-dev COMPONENT development)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Evenkeel)
@@ -82,9 +88,10 @@ replicas there without breaking what is being served. This package has its comma
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libevenkeel-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libfmt-dev (>= 9), libspdlog-dev (>= 1:1.10), libexpected-dev, libyaml-dev, libxxhash-dev, pkg-config")
+  "libfmt-dev (>= 9), libspdlog-dev (>= 1:1.10), libexpected-dev, libyaml-dev, libxxhash-dev, prometheus-cpp-dev, libgrpc++-dev, libprotobuf-dev, pkg-config")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "Static libraries, headers and the CMake package of Evenkeel, for C++ services that become nodes
-of a cluster: find_package(Evenkeel), then link Evenkeel::model and the others.")
+of a cluster: find_package(Evenkeel), then link Evenkeel::model and the others. Evenkeel::broker is a node's
+resource broker, Evenkeel::broker_rpc its service and client over gRPC.")
 
 include(CPack)

@@ -3,7 +3,23 @@
 
 #include <evenkeel/base/hash.h>
 #include <evenkeel/base/log.h>
+#include <evenkeel/broker/metrics.h>
+#include <evenkeel/broker/shell/rpc/remote.h>
+#include <evenkeel/broker/shell/rpc/service.h>
 #include <evenkeel/model/cluster_file.h>
+
+// A broker, its service, and a client of it that gets a grant.
+bool broker_works() {
+  using namespace evenkeel;
+  const auto broker = broker::Broker::from_config(broker::default_config());
+  if (!broker) return false;
+  const auto service = broker::Service::start(*broker, {.listen = "127.0.0.1:0"});
+  if (!service) return false;
+  const auto client = broker::connect_client((*service)->address(), "consumer");
+  if (!client) return false;
+  const auto grant = (*client)->acquire({.type = "transaction", .need = {.cpu = 1}}, 60s);
+  return grant && !broker::format_metrics((*broker)->observe().status).empty();
+}
 
 int main() {
   const auto cluster = evenkeel::parse_cluster("cluster: small\nnodes:\n  - name: n[1-3]\n", "small.yaml");
@@ -14,5 +30,5 @@ int main() {
   const std::string text = evenkeel::format_cluster(*cluster, evenkeel::Syntax::yaml);
   evenkeel::Log::to_stderr({}).info("read",
                                     {{"nodes", cluster->nodes.size()}, {"hash", fmt::format("{:x}", evenkeel::hash64(text))}});
-  return cluster->nodes.size() == 3 ? 0 : 1;
+  return cluster->nodes.size() == 3 && broker_works() ? 0 : 1;
 }
