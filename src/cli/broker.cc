@@ -7,9 +7,8 @@ namespace {
 
 // Every verb, in the order of --help; each in the file broker_<verb>.cc.
 constexpr void (*table_of_verbs[])(CLI::App&, Session&) = {
-    add_broker_convert,
-    add_broker_default_config,
-    add_broker_replay,
+    add_broker_serve,   add_broker_status,         add_broker_top,    add_broker_configure, add_broker_submit, add_broker_record,
+    add_broker_convert, add_broker_default_config, add_broker_replay,
 };
 
 }  // namespace

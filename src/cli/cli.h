@@ -11,7 +11,10 @@
 //
 // Adding a command: one file that defines `void add_NAME(CLI::App&, Session&)` (command.h), one line in the table in cli.cc.
 
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,12 +27,39 @@ enum class Exit : int { done = 0, failed = 1, usage = 2, not_found = 3, conflict
 
 Exit exit_of(Code code);
 
+// What commands that live for a while ask of the process they run in: main() has a real one (process.h), tests their own.
+class Outside {
+ public:
+  enum class Signal : std::uint8_t { stop, reload };  // an interrupt or a polite end; a hang-up
+  class Watch {
+   public:
+    virtual ~Watch() = default;
+  };
+  // How a command that was run came to its end.
+  struct Ended {
+    int status = 0;
+    bool killed = false;  // by the signal of that number, `status`
+  };
+  using Writer = std::function<Result<void>(std::string_view)>;
+
+  virtual ~Outside() = default;
+  virtual std::optional<std::string> variable(const std::string& name) const = 0;
+  virtual bool terminal() const = 0;  // standard output is one
+  // Signals come to `heard`, on a thread of their own, until the watch is destroyed. Before the first other thread is started.
+  virtual std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) = 0;
+  // Runs a command with our standard streams and waits for its end. An error: it was not started.
+  virtual Result<Ended> run(const std::vector<std::string>& words) = 0;
+  // A file, made anew, to be written part by part.
+  virtual Result<Writer> create(const std::string& path) = 0;
+};
+
 // The outside world of one run.
 struct Io {
   std::function<Result<void>(std::string_view)> out;                      // standard output; an error if it cannot be written
   std::function<void(std::string_view)> err;                              // standard error
   std::function<Result<std::string>(const std::string& path)> read_file;  // "-": standard input
   bool colour = false;                                                    // standard error takes colours
+  Outside* outside = nullptr;                                             // null: commands that need it are refused
 };
 
 // `args`: the words after the program's name.

@@ -53,6 +53,12 @@ void add_completion(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);
 
 // The verbs of `evenkeel broker`.
+void add_broker_serve(CLI::App& app, Session& session);
+void add_broker_status(CLI::App& app, Session& session);
+void add_broker_top(CLI::App& app, Session& session);
+void add_broker_configure(CLI::App& app, Session& session);
+void add_broker_submit(CLI::App& app, Session& session);
+void add_broker_record(CLI::App& app, Session& session);
 void add_broker_convert(CLI::App& app, Session& session);
 void add_broker_default_config(CLI::App& app, Session& session);
 void add_broker_replay(CLI::App& app, Session& session);

@@ -11,9 +11,12 @@
 #include "evenkeel/base/document.h"
 #include "evenkeel/base/file.h"
 #include "evenkeel/cli/cli.h"
+#include "evenkeel/cli/process.h"
 
 int main(int argc, char** argv) {
   using namespace evenkeel;
+  setenv("GRPC_VERBOSITY", "NONE", 0);  // what it has to say we say, in our words; whoever sets it sees its own
+  cli::Process process;
   const char* no_color = std::getenv("NO_COLOR");
   cli::Io io{
       .out = [](std::string_view text) -> Result<void> {
@@ -23,6 +26,7 @@ int main(int argc, char** argv) {
       .err = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); },
       .read_file = [](const std::string& path) { return read_file(path, Bytes(Document::size_max)); },
       .colour = isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0'),
+      .outside = &process,
   };
   return cli::run(std::vector<std::string>(argv + 1, argv + argc), io);
 }

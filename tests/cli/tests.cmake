@@ -2,3 +2,6 @@
 # build, which takes address space by the terabyte.
 add_test(NAME cli.shells COMMAND ${CMAKE_CURRENT_LIST_DIR}/shells.sh $<TARGET_FILE_DIR:evenkeel>)
 add_test(NAME cli.limits COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/limits.py $<TARGET_FILE:evenkeel>)
+# A live broker and its clients as processes of their own.
+add_test(NAME cli.broker_live COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/broker_live.py $<TARGET_FILE:evenkeel>)
+set_tests_properties(cli.broker_live PROPERTIES TIMEOUT 300)

@@ -169,6 +169,12 @@ run broker
 !   -h,--help                   Print this help message and exit
 ! 
 ! Subcommands:
+!   serve                       Run a broker for the processes of this host
+!   status                      Show a live broker's queues and task types
+!   top                         Watch a live broker
+!   configure                   Give a live broker another config
+!   submit                      Wait for a grant, and run a command under it
+!   record                      Write down what a live broker is asked, until interrupted
 !   convert                     Check a broker's config, and print it in another form
 !   default-config              Print the config that a broker starts with if told nothing
 !   replay                      Play a trace of commands, and print what a broker would do

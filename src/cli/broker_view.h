@@ -1,0 +1,16 @@
+#pragma once
+// A live broker's status as the command line shows it.
+
+#include <string>
+
+#include "evenkeel/broker/shell/broker.h"
+#include "evenkeel/cli/output.h"
+
+namespace evenkeel::cli {
+
+std::string status_as(const broker::Observed& seen, Output output);
+
+// One picture of `top`: totals, queues with what they did since the picture before, the oldest running tasks.
+std::string top_of(const broker::Observed& seen, const broker::Observed* before);
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,76 @@
+#include "evenkeel/cli/live.h"
+
+#include <algorithm>
+
+#include "evenkeel/base/text.h"
+#include "evenkeel/broker/shell/rpc/service.h"
+
+namespace evenkeel::cli {
+
+CLI::Option* add_duration(CLI::App& command, const std::string& name, Duration& duration, const std::string& description) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&duration, name](const std::string& word) {
+            const auto parsed = parse_duration(word);
+            if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
+            if (*parsed <= Duration(0)) throw CLI::ValidationError(name, "must be longer than nothing, for example 5s");
+            duration = *parsed;
+          },
+          description)
+      ->type_name("DURATION");
+}
+
+CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& count, const std::string& description) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&count, name](const std::string& word) {
+            const auto parsed = parse_unsigned(word);
+            if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
+            count = *parsed;
+          },
+          description)
+      ->type_name("COUNT");
+}
+
+void add_reach(CLI::App& command, Session& session, Reach& reach) {
+  auto* address = command.add_option("--address", reach.address,
+                                     fmt::format("Where the broker is; else EVENKEEL_BROKER, else {}", broker::default_address));
+  address->type_name("ADDRESS");
+  session.hints[address] = {.words = {std::string(broker::default_address)}};
+  add_duration(command, "--timeout", reach.timeout, fmt::format("How long to wait for its answer; {}", format(reach.timeout)));
+}
+
+Outside* outside_of(Session& session) {
+  if (session.io.outside == nullptr) session.fail(Error{Code::unavailable, "there is no network here"});
+  return session.io.outside;
+}
+
+std::string address_of(const Outside& outside, const Reach& reach) {
+  if (!reach.address.empty()) return reach.address;
+  const auto given = outside.variable("EVENKEEL_BROKER");
+  return given && !given->empty() ? *given : std::string(broker::default_address);
+}
+
+broker::RemoteOptions options_of(const Reach& reach) { return {.connect_timeout = reach.timeout}; }
+
+Interrupt::Interrupt(Outside& outside) {
+  watch_ = outside.watch([this](Outside::Signal signal) {
+    if (signal == Outside::Signal::stop) stop_.request_stop();
+    const std::lock_guard lock(mutex_);
+    reload_ = reload_ || signal == Outside::Signal::reload;
+    heard_.notify_all();
+  });
+}
+
+std::optional<Outside::Signal> Interrupt::wait(Duration most) {
+  constexpr Duration longest = 24h * 365;
+  std::unique_lock lock(mutex_);
+  heard_.wait_for(lock, std::min(most, longest), [this] { return reload_ || stop_.stop_requested(); });
+  if (stop_.stop_requested()) return Outside::Signal::stop;
+  if (std::exchange(reload_, false)) return Outside::Signal::reload;
+  return std::nullopt;
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,52 @@
+#pragma once
+// What the commands that talk to a live broker have in common: where it is, how long to wait for it, and how they are interrupted.
+
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "evenkeel/base/time.h"
+#include "evenkeel/broker/shell/rpc/remote.h"
+#include "evenkeel/cli/command.h"
+
+namespace evenkeel::cli {
+
+// --address and --timeout.
+struct Reach {
+  std::string address;  // empty: EVENKEEL_BROKER, else the usual one
+  Duration timeout = 5s;
+};
+void add_reach(CLI::App& command, Session& session, Reach& reach);
+// An option that takes a duration, as people write it.
+CLI::Option* add_duration(CLI::App& command, const std::string& name, Duration& duration, const std::string& description);
+
+// An option that takes a whole number from 0 on.
+CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& count, const std::string& description);
+
+// The outside, or null after the session was told that there is none.
+Outside* outside_of(Session& session);
+
+std::string address_of(const Outside& outside, const Reach& reach);
+broker::RemoteOptions options_of(const Reach& reach);
+
+// Waits and what ends them: signals, from its making to its end.
+class Interrupt {
+ public:
+  explicit Interrupt(Outside& outside);
+
+  // Until a signal comes, at most so long. Nothing: the time is over.
+  std::optional<Outside::Signal> wait(Duration most = Duration::max());
+  bool stopped() const { return stop_.stop_requested(); }
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable heard_;
+  bool reload_ = false;
+  std::stop_source stop_;
+  std::unique_ptr<Outside::Watch> watch_;  // the last, so the first to go
+};
+
+}  // namespace evenkeel::cli

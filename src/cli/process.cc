@@ -1,0 +1,171 @@
+#include "evenkeel/cli/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "evenkeel/base/text.h"
+
+namespace evenkeel::cli {
+namespace {
+
+sigset_t watched_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  return set;
+}
+
+Error not_started(const std::string& program, int number) {
+  const Code code = number == ENOENT ? Code::not_found : number == EACCES ? Code::denied : Code::refused;
+  return {code, fmt::format("cannot run {}: {}", quote(program), std::strerror(number))};
+}
+
+// In the new process, before it is another program: only calls that are safe after a fork of many threads.
+[[noreturn]] void become(char* const* words, pid_t parent, int report) {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(1);  // it was killed before the line above
+  execvp(words[0], words);
+  const int number = errno;
+  [[maybe_unused]] const auto written = write(report, &number, sizeof number);
+  _exit(127);
+}
+
+}  // namespace
+
+std::optional<std::string> Process::variable(const std::string& name) const {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+bool Process::terminal() const { return isatty(STDOUT_FILENO) == 1; }
+
+class Process::SignalWatch final : public Watch {
+ public:
+  SignalWatch(Process& process, std::function<void(Signal)> heard) : process_(process), heard_(std::move(heard)) {
+    const sigset_t set = watched_signals();
+    pthread_sigmask(SIG_BLOCK, &set, &before_);
+    signals_ = signalfd(-1, &set, SFD_CLOEXEC);
+    end_ = eventfd(0, EFD_CLOEXEC);
+    ensure(signals_ >= 0 && end_ >= 0, "a process may open two descriptors");
+    thread_ = std::thread([this] { listen(); });
+  }
+
+  ~SignalWatch() override {
+    const std::uint64_t one = 1;
+    ensure(write(end_, &one, sizeof one) == sizeof one, "an event can be told");
+    thread_.join();
+    close(signals_);
+    close(end_);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  void listen() {
+    std::array<pollfd, 2> waited = {pollfd{signals_, POLLIN, 0}, pollfd{end_, POLLIN, 0}};
+    bool asked = false;
+    while (true) {
+      if (poll(waited.data(), waited.size(), -1) < 0) continue;
+      if (waited[1].revents != 0) return;
+      signalfd_siginfo info{};
+      if (read(signals_, &info, sizeof info) != sizeof info) continue;
+      const int signal = static_cast<int>(info.ssi_signo);
+      if (process_.pass_on(signal, info.ssi_code <= 0)) continue;
+      if (signal == SIGHUP) {
+        heard_(Signal::reload);
+      } else if (!std::exchange(asked, true)) {
+        heard_(Signal::stop);
+      } else {
+        end_at_once(signal);
+      }
+    }
+  }
+
+  static void end_at_once(int signal) {
+    std::signal(signal, SIG_DFL);
+    const sigset_t set = watched_signals();
+    pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    raise(signal);
+  }
+
+  Process& process_;
+  std::function<void(Signal)> heard_;
+  sigset_t before_{};
+  int signals_ = -1, end_ = -1;
+  std::thread thread_;
+};
+
+std::unique_ptr<Outside::Watch> Process::watch(std::function<void(Signal)> heard) {
+  return std::make_unique<SignalWatch>(*this, std::move(heard));
+}
+
+bool Process::pass_on(int signal, bool to_us_alone) {
+  const std::lock_guard lock(mutex_);
+  if (child_ == 0) return false;
+  if (to_us_alone) kill(child_, signal);
+  return true;
+}
+
+Result<Outside::Ended> Process::run(const std::vector<std::string>& words) {
+  std::vector<std::string> copy = words;
+  std::vector<char*> arguments;
+  for (std::string& word : copy) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::array<int, 2> report{};  // closed by the program's start, or told why there was none
+  if (pipe2(report.data(), O_CLOEXEC) != 0) return fail(not_started(words[0], errno));
+  const pid_t self = getpid();
+  pid_t child = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    child = fork();
+    if (child == 0) become(arguments.data(), self, report[1]);
+    const int number = errno;
+    close(report[1]);
+    if (child < 0) {
+      close(report[0]);
+      return fail(not_started(words[0], number));
+    }
+    child_ = child;
+  }
+  int number = 0;
+  const bool failed = read(report[0], &number, sizeof number) == sizeof number;
+  close(report[0]);
+  // It is looked at first and taken away under the lock, so that no signal is ever passed on to a later process of its number.
+  siginfo_t ended{};
+  while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    waitpid(child, nullptr, 0);
+    child_ = 0;
+  }
+  if (failed) return fail(not_started(words[0], number));
+  return Ended{.status = ended.si_status, .killed = ended.si_code != CLD_EXITED};
+}
+
+Result<Outside::Writer> Process::create(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "we");
+  if (file == nullptr)
+    return fail(errno == EACCES ? Code::denied : Code::refused, "cannot write {}: {}", path, std::strerror(errno));
+  return [path, held = std::shared_ptr<std::FILE>(file, std::fclose)](std::string_view text) -> Result<void> {
+    if (std::fwrite(text.data(), 1, text.size(), held.get()) == text.size() && std::fflush(held.get()) == 0) return {};
+    return fail(Code::refused, "cannot write {}: {}", path, std::strerror(errno));
+  };
+}
+
+}  // namespace evenkeel::cli
