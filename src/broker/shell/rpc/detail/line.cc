@@ -73,8 +73,11 @@ void Line::close() {
   read_next();  // what still comes is read and dropped: the end comes after it
   write_next();
   // From inside its own delivery, which may keep gRPC from going on, it ends by itself.
-  if (delivering_ == std::this_thread::get_id()) return;
-  const auto ended = [this] { return over_.has_value(); };
+  if (delivering_ == std::this_thread::get_id()) {
+    orphaned_ = true;
+    return;
+  }
+  const auto ended = [this] { return gone_; };
   if (changed_.wait_until(lock, in(options_.close_wait), ended)) return;
   context_.TryCancel();
   changed_.wait(lock, ended);  // gRPC ends a cancelled stream without the other side
@@ -164,18 +167,26 @@ void Line::OnDone(const grpc::Status& status) {
   const Error error = fault_        ? *fault_
                       : status.ok() ? Error{Code::unavailable, "the broker ended the session"}
                                     : to_error(status);
-  std::shared_ptr<Line> self;
   bool tell = false;
   {
     const std::lock_guard lock(mutex_);
     if (!closing_) down_ = Error{Code::unavailable, error.message};
     tell = !closing_ && message_max_ > 0;
     over_ = status;
-    self = std::move(self_);
+    changed_.notify_all();
   }
   if (tell) push({.kind = Delivery::Kind::closed, .message = error.message});
-  const std::lock_guard lock(mutex_);
-  changed_.notify_all();
+  std::shared_ptr<Line> orphan;
+  {
+    const std::lock_guard lock(mutex_);
+    if (orphaned_)
+      orphan = std::move(self_);
+    else
+      self_.reset();  // not the last: who has the session waits for this
+    gone_ = true;
+    changed_.notify_all();
+  }
+  if (orphan != nullptr) std::thread([last = std::move(orphan)] {}).detach();
 }
 
 }  // namespace evenkeel::broker::detail

@@ -1,5 +1,7 @@
 #pragma once
 // Line: a client's stream to a broker. It is kept by whoever uses it, and by itself until gRPC says that the stream is over.
+// It is never destroyed on a thread of gRPC's: with the last channel gRPC ends those threads and waits for them, so one would wait for
+// itself. That is why close() waits for the very end of OnDone.
 //
 // Requests are put into `unsent_` and sent in batches, one write at a time; deliveries go through an outbox to the sink. gRPC is
 // called under `mutex_`, since its reactions never run inside a call to it. A hold, kept while the line is up, lets any thread start
@@ -67,6 +69,8 @@ class Line final : public grpc::ClientBidiReactor<v1::ClientMessage, v1::ServerM
   RequestTag last_tag_ = 0;
   std::deque<v1::Operation> unsent_;
   bool reading_ = false, writing_ = false, closing_ = false, half_closed_ = false, held_ = false;
+  bool gone_ = false;      // gRPC is done with it, and so is OnDone
+  bool orphaned_ = false;  // nobody waits for that
 };
 
 }  // namespace evenkeel::broker::detail
