@@ -35,7 +35,7 @@ void Scheduler::Core::Type::sum_up() {
 
 void Scheduler::Core::Type::record(std::uint64_t duration) {
   sum = sum - std::exchange(durations[oldest], duration) + duration;
-  oldest = (oldest + 1) % State::window;
+  oldest = static_cast<std::uint32_t>((oldest + 1) % State::window);
   // 64 bits divide without a call, and means of more than 29 000 years are rare.
   mean = (sum >> 64) == 0 ? static_cast<std::uint64_t>(sum) / State::window : static_cast<std::uint64_t>(sum / State::window);
 }
