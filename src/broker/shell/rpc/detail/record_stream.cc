@@ -13,8 +13,7 @@ constexpr std::size_t part_max = 256 * 1024;
 }  // namespace
 
 RecordStream::RecordStream(Broker& broker, Seats& seats) : seats_(seats) {
-  seated_ = seats_.take();
-  if (!seated_) {
+  if (!seats_.take()) {
     Finish(to_status({Code::too_large, fmt::format("{} recordings are made already, which is all at a time", seats_.most())}));
     return;
   }
@@ -22,9 +21,7 @@ RecordStream::RecordStream(Broker& broker, Seats& seats) : seats_(seats) {
       std::jthread([this, recording = broker.record()](const std::stop_token& stop) mutable { run(stop, std::move(recording)); });
 }
 
-RecordStream::~RecordStream() {
-  if (seated_) seats_.leave();
-}
+RecordStream::~RecordStream() = default;
 
 void RecordStream::run(const std::stop_token& stop, std::unique_ptr<Recording> recording) {
   grpc::Status status = grpc::Status::OK;
@@ -39,6 +36,7 @@ void RecordStream::run(const std::stop_token& stop, std::unique_ptr<Recording> r
     if (text.empty() || !send(text)) break;
   }
   recording.reset();
+  seats_.leave();
   Finish(status);  // the last that is done here: the stream may be gone after it
 }
 

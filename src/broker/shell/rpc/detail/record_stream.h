@@ -33,7 +33,6 @@ class RecordStream final : public grpc::ServerWriteReactor<v1::RecordResponse> {
   bool send(std::string_view text);
 
   Seats& seats_;
-  bool seated_ = false;
   std::mutex mutex_;
   std::condition_variable written_;
   bool writing_ = false;

@@ -40,9 +40,7 @@ SessionStream::SessionStream(Broker& broker, Seats& seats, const Bounds& bounds)
   StartRead(&incoming_);
 }
 
-SessionStream::~SessionStream() {
-  if (seated_) seats_.leave();
-}
+SessionStream::~SessionStream() = default;
 
 void SessionStream::OnReadDone(bool ok) {
   // The end of what the client sends: closed, cancelled or lost, it is the client's end.
@@ -144,6 +142,7 @@ void SessionStream::end(const grpc::Status& status) {
 void SessionStream::finish_when_quiet() {
   if (writing_ || finished_) return;
   finished_ = true;
+  if (std::exchange(seated_, false)) seats_.leave();  // before the client hears of its end: it may come again at once
   Finish(*status_);
 }
 
