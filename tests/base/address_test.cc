@@ -18,7 +18,7 @@ TEST(Address, AsPeopleWriteThem) {
 
 TEST(Address, WhatIsNone) {
   const std::string long_path = "unix:" + std::string(200, 'x');
-  for (const std::string text :
+  for (const std::string& text :
        {std::string(), std::string("7071"), std::string(":7071"), std::string("host:"), std::string("host:70000"),
         std::string("host:-1"), std::string("::1:7071"), std::string("[::1]"), std::string("[::g]:1"), std::string("a b:1"),
         std::string("a/b:1"), std::string("unix:"), long_path, std::string("unix:a\0b", 8)}) {
