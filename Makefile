@@ -26,6 +26,7 @@ define next_steps
 The cluster above is described in examples/pages.yaml. What to try next:
   build/evenkeel validate -f examples/pages.yaml -o json      the same, for programs
   build/evenkeel validate -f your-cluster.yaml                a file of your own; what is wrong is shown line by line
+  build/evenkeel broker serve --http 127.0.0.1:7070           a node's resource broker, with a page on http://127.0.0.1:7070/broker
   source <(build/evenkeel completion bash)                    completion in this shell (also: zsh, fish)
   build/evenkeel --help                                       all there is
   make test                                                   see it pass its tests
