@@ -5,6 +5,7 @@
 
 #include "evenkeel/base/document.h"
 #include "evenkeel/base/text.h"
+#include "evenkeel/broker/detail/utf8.h"
 
 namespace evenkeel::broker {
 namespace {
@@ -19,25 +20,6 @@ std::optional<unsigned> hex_value(char c) {
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
   if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
   return std::nullopt;
-}
-
-void append_utf8(std::string& out, unsigned code) {
-  const auto tail = [&](unsigned shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3f)); };
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xf0 | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
 }
 
 // Digits, or 0x and hexadecimal ones, or digits with a point or an exponent: what protobuf calls a number. What it means is the reader's
@@ -252,7 +234,7 @@ class ProtobufText {
       const int digits = next() == 'u' ? 4 : 8;
       const auto code = take_hex(digits, digits);
       if (code && *code <= 0x10ffff && (*code < 0xd800 || *code > 0xdfff)) {
-        append_utf8(out, *code);
+        detail::append_utf8(out, *code);
         return true;
       }
     }

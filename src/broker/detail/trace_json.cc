@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "evenkeel/base/text.h"
+#include "evenkeel/broker/detail/utf8.h"
 
 namespace evenkeel::broker::detail {
 namespace {
@@ -139,24 +140,6 @@ class Scanner {
 
 // The part of a container that a scanner walked, as a value of the line.
 JsonText part(JsonText whole, std::size_t from, std::size_t to) { return {whole.raw.substr(from, to - from), whole.at + from}; }
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xc0 | code >> 6);
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xe0 | code >> 12);
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | code >> 18);
-    out += static_cast<char>(0x80 | (code >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (code >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (code & 0x3f));
-  }
-}
 
 std::uint32_t hex_of(std::string_view four) {
   std::uint32_t code = 0;
