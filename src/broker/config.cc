@@ -11,9 +11,9 @@
 namespace evenkeel::broker {
 namespace {
 
-constexpr std::array<std::string_view, 18> trace_fields = {"cmd",      "client", "task",   "type",     "priority", "cookie",
-                                                           "resubmit", "reply",  "cancel", "donor",    "us",       "text",
-                                                           "config",   "ev",     "t",      "finished", "enqueued", "infly"};
+// What stands beside amounts in a line of a trace: in a submit or an update, and in a row of counters.
+constexpr std::array<std::string_view, 10> trace_fields = {"cmd",    "client",   "task",     "type",     "priority",
+                                                           "cookie", "resubmit", "finished", "enqueued", "infly"};
 
 constexpr std::string_view required_queue = "queue_default";
 constexpr std::string_view required_type = "unknown";
@@ -54,7 +54,8 @@ Result<void> check_amounts(const Amounts& amounts) {
   for (const auto& [resource, amount] : amounts) {
     if (resource.empty()) return fail(Code::refused, "a resource has an empty name; give it one");
     if (std::ranges::find(trace_fields, resource) != trace_fields.end())
-      return fail(Code::refused, "a resource may not be named {}, which is a field of traces; rename it", shown(resource));
+      return fail(Code::refused, "a resource may not be named {}, which is a field beside it in traces; rename it",
+                  shown(resource));
     if (is_reserved_resource(resource))
       return fail(Code::refused, "a resource may not be named {}; write 'cpu' or 'memory' in small letters, or rename it",
                   shown(resource));

@@ -84,7 +84,8 @@ std::vector<std::string> resources_of(const Config& config);
 std::optional<std::uint64_t> find_amount(const Amounts& amounts, std::string_view resource);
 
 // Code::refused with the first of: a type's queue that does not exist, no queue `queue_default`, no type `unknown`, a name given
-// twice, an empty name, a queue named `total`, more than 64 resources, a resource with the name of a trace field.
+// twice, an empty name, a queue named `total`, more than 64 resources, a resource with the name of a field beside it in traces,
+// or with another spelling of one that YDB knows.
 Result<void> check(const Config& config);
 
 Config merge(Config config, const ConfigPatch& patch);

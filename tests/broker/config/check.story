@@ -51,7 +51,7 @@ check
 queues: [{name: queue_default, limit: {priority: 5}}]
 tasks: [{name: unknown, queue_name: queue_default}]
 ----
-a resource may not be named 'priority', which is a field of traces; rename it
+a resource may not be named 'priority', which is a field beside it in traces; rename it
 
 check
 queues: [{name: queue_default}]
@@ -65,7 +65,15 @@ queues: [{name: queue_default}]
 tasks: [{name: unknown, queue_name: queue_default}]
 resource_limit: {finished: 5}
 ----
-a resource may not be named 'finished', which is a field of traces; rename it
+a resource may not be named 'finished', which is a field beside it in traces; rename it
+
+# Fields of commands and events that have no amounts are names like others.
+check
+queues: [{name: queue_default, limit: {donor: 1, reply: 2, cancel: 3, text: 4}}]
+tasks: [{name: unknown, queue_name: queue_default}]
+resource_limit: {t: 5, us: 6, ev: 7, config: 8}
+----
+right
 
 # Names are shown as they are, unless they would break the line.
 check
