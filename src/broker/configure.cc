@@ -75,11 +75,12 @@ void Scheduler::Core::build_queues(const Config& config) {
 }
 
 void Scheduler::Core::build_types(const Config& config) {
+  std::map<std::string_view, QueueIndex> queues;
+  for (std::size_t i = 0; i < config.queues.size(); ++i) queues[config.queues[i].name] = queue_of_spec_[i];
   types_.assign(config.types.size(), {});
   for (std::size_t i = 0; i < types_.size(); ++i) {
     const TypeSpec& spec = config.types[i];
-    const auto queue = std::ranges::find(config.queues, spec.queue, &QueueSpec::name);
-    types_[i].queue = queue_of_spec_[static_cast<std::size_t>(queue - config.queues.begin())];
+    types_[i].queue = queues.at(spec.queue);
     types_[i].fill(spec.default_duration.count());
     if (spec.name == "unknown") unknown_ = static_cast<std::uint32_t>(i);
     if (const auto old = type_history_.extract(spec.name)) {

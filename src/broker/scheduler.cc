@@ -319,9 +319,11 @@ Effects Scheduler::Core::remove(ClientId client, TaskId id, Reply reply, Time no
   const Slot slot = find(client, id);
   if (slot == no_slot) return refuse(client, id, Refusal::unknown_task, {});
   if (tasks_[slot].running) return refuse(client, id, Refusal::task_in_fly, tasks_.details(slot).cookie);
-  // The record keeps its texts until it is used again, and this operation makes no task.
-  if (reply == Reply::yes)
-    events_.push_back({.kind = Event::Kind::removed, .client = client, .task = id, .cookie = tasks_.details(slot).cookie});
+  if (reply == Reply::yes) {
+    // The record may give up its texts with its task, so the cookie moves to where the event can point.
+    removed_cookie_.swap(tasks_.details(slot).cookie);
+    events_.push_back({.kind = Event::Kind::removed, .client = client, .task = id, .cookie = removed_cookie_});
+  }
   dequeue(slot);
   forget_task(slot);
   pass(now);

@@ -194,6 +194,7 @@ class Scheduler::Core {
   std::vector<std::uint8_t> marks_;  // which of the two lists have it
 
   std::vector<Event> events_;
+  std::string removed_cookie_;  // of the event of a remove
   std::uint64_t next_task_ = 1;
   std::uint64_t created_ = 0;
   std::uint64_t missing_types_ = 0;

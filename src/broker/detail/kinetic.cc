@@ -108,8 +108,10 @@ void NeedOrder::swap_with_next(const Line* lines, PlaceIndex at, std::uint64_t n
 
 // Brings the order up to now. Each exchange of neighbours removes one inversion; when there are too many, all are sorted.
 void NeedOrder::advance(const Line* lines, std::uint64_t now) {
+  if (root_ == no_place) return;
+  if (now == never) return sort(lines, now);  // no moment is later, so none can mean that there is nothing to look at
   std::size_t budget = 4 + size_ / 8;
-  while (root_ != no_place && places_[root_].expires <= now) {
+  while (places_[root_].expires <= now) {
     if (budget-- == 0) return sort(lines, now);
     PlaceIndex at = root_;
     while (places_[at].until > now) {

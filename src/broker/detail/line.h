@@ -21,11 +21,12 @@ struct Line {
   UInt128 real = 0;  // at `since`
   UInt128 rate = 0;  // per microsecond from then on
   UInt128 planned = 0;
-  std::uint64_t since = 0;       // microseconds
-  std::uint64_t plan_until = 0;  // up to here real is surely not above planned, so that planned is the key; see note_plan
+  std::uint64_t since = 0;  // microseconds
+  std::uint64_t plan_before =
+      0;  // before this moment real is surely not above planned, so that planned is the key; see note_plan
 
   UInt128 real_at(std::uint64_t now) const { return add(real, multiply(rate, now - since)); }
-  UInt128 key_at(std::uint64_t now) const { return now <= plan_until ? planned : std::max(real_at(now), planned); }
+  UInt128 key_at(std::uint64_t now) const { return now < plan_before ? planned : std::max(real_at(now), planned); }
   void settle(std::uint64_t now) {
     real = real_at(now);
     since = now;
@@ -46,12 +47,15 @@ inline std::uint64_t holds_until(std::uint64_t now, UInt128 gap, UInt128 speed) 
   constexpr double safe = 1.0 - 0x1p-48;
   if (speed == 0) return never;
   const double steps = approximate(gap) / approximate(speed) * safe;
-  if (steps >= 0x1p63) return never - 1;
+  if (steps >= 0x1p64) return never - 1;
   const auto whole = static_cast<std::uint64_t>(steps);
   return whole >= never - now ? never - 1 : now + whole;
 }
 
-inline void Line::note_plan() { plan_until = real <= planned ? holds_until(since, planned - real, rate) : 0; }
+// The first moment at which to look again at what holds until then.
+inline std::uint64_t after(std::uint64_t until) { return until == never ? never : until + 1; }
+
+inline void Line::note_plan() { plan_before = real <= planned ? after(holds_until(since, planned - real, rate)) : 0; }
 
 // Who of two queues is first, and the first moment at which that must be looked at again.
 struct Duel {
@@ -68,8 +72,7 @@ struct ByReal {
       std::swap(a, b);
     }
     const UInt128 speed = subtract(lines[a].rate, lines[b].rate);
-    const std::uint64_t until = holds_until(now, high - low, speed);
-    return {a, until == never ? never : until + 1};
+    return {a, after(holds_until(now, high - low, speed))};
   }
 };
 
@@ -85,9 +88,8 @@ struct ByKey {
     const bool b_wins = bool(key_b < key_a) | (bool(key_a == key_b) & bool(b < a));  // who wins is a toss, so no branch
     const QueueIndex winner = b_wins ? b : a;
     // Keys never fall, so as long as the first one's is its plan, it stays the first.
-    std::uint64_t until = lines[winner].plan_until;
-    if (until <= now) until = first_stays(lines, winner, b_wins ? a : b, b_wins ? key_a : key_b, now);
-    return {winner, until >= never - 1 ? never : until + 1};
+    if (lines[winner].plan_before > now) return {winner, lines[winner].plan_before};
+    return {winner, after(first_stays(lines, winner, b_wins ? a : b, b_wins ? key_a : key_b, now))};
   }
 
  private:
