@@ -28,19 +28,22 @@ namespace {
 std::uint64_t allocations = 0;
 std::uint64_t live_bytes = 0;
 
-void* counted(std::size_t size) {
+// In front of every block: its size, in as much room as its alignment asks for.
+constexpr std::size_t plain = 16;
+
+void* counted(std::size_t size, std::size_t room = plain) {
   ++allocations;
-  auto* const block = static_cast<std::size_t*>(std::malloc(size + 16));
+  auto* const block = static_cast<std::byte*>(std::aligned_alloc(room, (size + 2 * room - 1) / room * room));
   if (block == nullptr) std::abort();
-  *block = size;
+  *reinterpret_cast<std::size_t*>(block) = size;
   live_bytes += size;
-  return block + 2;
+  return block + room;
 }
 
-void uncounted(void* pointer) {
+void uncounted(void* pointer, std::size_t room = plain) {
   if (pointer == nullptr) return;
-  auto* const block = static_cast<std::size_t*>(pointer) - 2;
-  live_bytes -= *block;
+  auto* const block = static_cast<std::byte*>(pointer) - room;
+  live_bytes -= *reinterpret_cast<std::size_t*>(block);
   std::free(block);
 }
 
@@ -52,6 +55,8 @@ void operator delete(void* pointer) noexcept { uncounted(pointer); }
 void operator delete[](void* pointer) noexcept { uncounted(pointer); }
 void operator delete(void* pointer, std::size_t) noexcept { uncounted(pointer); }
 void operator delete[](void* pointer, std::size_t) noexcept { uncounted(pointer); }
+void* operator new[](std::size_t size, std::align_val_t room) { return counted(size, std::size_t(room)); }
+void operator delete[](void* pointer, std::align_val_t room) noexcept { uncounted(pointer, std::size_t(room)); }
 
 namespace {
 

@@ -136,7 +136,8 @@ class TaskIndex {
 };
 
 // A queue's waiting tasks in order: priority, then submit time, then creation. Tasks are made at the time of their submit, so the last
-// two are one and the same order. A treap whose heap order is a mixture of the creation number. Both ends are kept at hand, so that what comes last and leaves first, as most tasks do, costs the same however many wait.
+// two are one and the same order. A treap whose heap order is a mixture of the creation number. Both ends are kept at hand, so that
+// what comes last and leaves first, as most tasks do, costs the same however many wait.
 class WaitingOrder {
  public:
   Slot first() const { return first_; }
