@@ -85,11 +85,14 @@ void parse_failed(Session& session, CLI::App& app, std::span<const std::string> 
   }
   const auto known = names_of_options(*command);
   for (const std::string& word : args) {
+    if (word == "--") break;  // what follows is a command's own
     const auto name = word.substr(0, word.find('='));
-    if (!name.starts_with("--") || name.size() == 2 || std::ranges::find(known, name) != known.end()) continue;
+    if (!name.starts_with("--") || std::ranges::find(known, name) != known.end()) continue;
     return wrong_usage(session, *command, fmt::format("unknown option {}", quote(name)), near(name, known));
   }
-  if (const auto extras = app.remaining(true); !extras.empty() && is_about_extras(error)) {
+  auto extras = app.remaining(true);
+  std::erase(extras, "--");  // which only says where options end
+  if (!extras.empty() && is_about_extras(error)) {
     const std::string file = takes_file(session, *command) ? fmt::format("did you mean -f {}?", quote(extras[0])) : "";
     return extras[0].starts_with('-')
                ? wrong_usage(session, *command, fmt::format("unknown option {}", quote(extras[0])), "")

@@ -72,6 +72,13 @@ run broker submit --typ x
 !   see: evenkeel broker submit --help
 exit 2
 
+# What stands after -- is the command's own.
+run broker submit -- make --jobs 2
+----
+! evenkeel: --type is required
+!   see: evenkeel broker submit --help
+exit 2
+
 run broker submit --type x --priority high
 ----
 ! evenkeel: --priority: "high" is not a whole number: write digits only, for example 12
