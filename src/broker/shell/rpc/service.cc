@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <filesystem>
 
 #include "broker/shell/rpc/broker.grpc.pb.h"
 
@@ -105,8 +106,17 @@ class Calls final : public Methods {
   detail::Seats sessions_, recordings_;
 };
 
-// gRPC removes a socket that is in its way, also one on which somebody listens: that one is left alone.
+// gRPC says only that it cannot, and it removes a socket that is in its way, also one on which somebody listens: that one is left alone.
 Result<void> check_free(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;  // what cannot be looked at is not what is looked for
+  const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : ".";
+  if (!fs::is_directory(folder, ignored))
+    return fail(Code::not_found, "there is no folder {} for the socket; make it first", quote(folder.string()));
+  if (access(folder.c_str(), W_OK) != 0)
+    return fail(Code::denied, "nothing may be made in the folder {}; choose another for the socket", quote(folder.string()));
+  if (const auto there = fs::symlink_status(path, ignored); fs::exists(there) && !fs::is_socket(there))
+    return fail(Code::conflict, "{} is there already, and is no socket; choose another path", quote(path));
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   std::memcpy(name.sun_path, path.c_str(), path.size() + 1);  // parse_address bounds it
