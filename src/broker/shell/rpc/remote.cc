@@ -206,7 +206,8 @@ Result<RemoteBroker::Changed> RemoteBroker::configure(const ConfigPatch& patch, 
 }
 
 Result<void> RemoteBroker::record(const std::function<Result<void>(std::string_view part)>& take, std::stop_token stop) const {
-  if (!impl_->channel) return fail(impl_->channel.error());
+  // A stream has no deadline, and opening one waits for a connection without minding `stop`: whether somebody answers is asked first.
+  if (const auto there = config(); !there) return fail(there.error());
   grpc::ClientContext context;
   v1::Broker::Stub stub(*impl_->channel);
   const std::unique_ptr<grpc::ClientReader<v1::RecordResponse>> reader = stub.Record(&context, v1::RecordRequest());
