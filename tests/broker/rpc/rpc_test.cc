@@ -415,13 +415,15 @@ TEST(BrokerRpc, AClientThatDoesNotReadIsNotReadFrom) {
     work();
   };
   const auto session = served.connect(inbox, "deaf", {.unsent_max = 100, .send_wait = 500ms, .undelivered_max = 64}, gate);
+  ASSERT_TRUE(session->submit(task(1)));
   // Each request is answered with an error, and the answers pile up: here, on the way, at the broker, on the way back, and here.
-  std::uint64_t sent = 0;
+  std::uint64_t sent = 1;
   Result<RequestTag> tag = 0;
   while (sent < 20'000'000 && (tag = session->update_cookie(TaskId(7), std::string(1000, 'x')))) ++sent;
   ASSERT_FALSE(tag) << "all of them were taken";
   EXPECT_EQ(tag.error().code, Code::unavailable);
   EXPECT_THAT(tag.error().message, HasSubstr("unsent_max"));
+  EXPECT_TRUE(session->finish(TaskId(1), Cancelled::yes)) << "what is let go of must not stay held";
   // Nobody else notices.
   const auto other = served.connect(others);
   EXPECT_EQ(others.answer(other->submit(task(1))).kind, Delivery::Kind::allocated);
@@ -433,6 +435,7 @@ TEST(BrokerRpc, AClientThatDoesNotReadIsNotReadFrom) {
   for (auto& work : kept) work();
   const auto all = inbox.wait_for(sent);
   for (std::uint64_t i = 0; i < sent; ++i) ASSERT_EQ(all[i].tag, i + 1);
+  EXPECT_EQ(inbox.answer(session->finish_instant(TaskId(1), Cancelled::no)).refusal, Refusal::unknown_task);
 }
 
 // ------------------------------------------------------------------------------------------------------------------- lines that break
@@ -487,6 +490,8 @@ TEST(BrokerRpc, SomebodyWhoNeverAnswersIsGivenUp) {
   EXPECT_EQ(RemoteBroker(address, hasty).observe().error().code, Code::unavailable);
   EXPECT_EQ(RemoteBroker(address, hasty).configure(default_config(), RemoteBroker::DryRun::no).error().code,
             Code::unknown_outcome);
+  const auto recorded = RemoteBroker(address, hasty).record([](std::string_view) { return Result<void>(); }, {});
+  EXPECT_THAT(recorded.error().message, HasSubstr("no answer in time"));
   close(listener);
 }
 
@@ -529,6 +534,9 @@ TEST(BrokerRpc, ListensOnASocketInTheFileSystem) {
   ASSERT_EQ(bind(left, reinterpret_cast<sockaddr*>(&name), sizeof name), 0);
   close(left);
   EXPECT_TRUE(Service::start(served.broker, {.listen = "unix:" + path}));
+  // What is in the way is named, and stays.
+  EXPECT_EQ(Service::start(served.broker, {.listen = "unix:" + folder.string()}).error().code, Code::conflict);
+  EXPECT_EQ(Service::start(served.broker, {.listen = "unix:" + path + "/x/y"}).error().code, Code::not_found);
   std::filesystem::remove_all(folder);
 }
 

@@ -13,7 +13,8 @@
 //   - A request is taken when it is queued for sending, and tags count what was taken. What the broker itself does not take (an unknown
 //     resource, a bound of its own) is delivered later, as an `error` without a refusal and with the reason as its message.
 //   - At most `unsent_max` requests wait to be sent: the broker stops reading from a client that does not read its deliveries. A call
-//     beyond waits up to `send_wait` for room, then it is refused as unavailable. The default does not wait.
+//     beyond waits up to `send_wait` for room, then it is refused as unavailable. The default does not wait. Only `finish` and `remove`
+//     are always queued: what a client lets go of must not stay held.
 //   - Texts must be UTF-8 (cookies may be any bytes), else Code::invalid; a request larger than the broker's messages is too_large.
 //   - When the line breaks (broker gone, host suspended for longer than its pings allow), `closed` is delivered: the tasks are gone.
 //   - The destructor sends what is queued and waits for the broker to have seen it, at most `close_wait`; then it cuts the line.

@@ -46,8 +46,11 @@ Result<void> Line::start(const std::string& name) {
 }
 
 Result<RequestTag> Line::send(v1::Operation operation) {
+  // What gives a task back is never refused for the sake of a bound: who lets go of a grant does not try again, and the broker would
+  // count it as held for as long as the line is up.
+  const bool gives_back = operation.has_finish() || operation.has_remove();
   std::unique_lock lock(mutex_);
-  const auto has_room = [this] { return down_ || unsent_.size() < options_.unsent_max; };
+  const auto has_room = [&] { return gives_back || down_ || unsent_.size() < options_.unsent_max; };
   if (!has_room() && options_.send_wait > Duration(0)) changed_.wait_until(lock, in(options_.send_wait), has_room);
   if (down_) return fail(*down_);
   if (!has_room()) {
