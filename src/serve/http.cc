@@ -11,6 +11,7 @@
 
 #include "evenkeel/base/address.h"
 #include "evenkeel/base/text.h"
+#include "evenkeel/serve/detail/bounded_server.h"
 
 namespace evenkeel::serve {
 namespace {
@@ -96,11 +97,8 @@ void put_into(httplib::Response& response, Response answer) {
 }
 
 void limit(httplib::Server& server, const HttpOptions& options) {
-  const auto micros = [](Duration duration) { return std::chrono::duration_cast<std::chrono::microseconds>(duration); };
   server.set_tcp_nodelay(true);  // small answers would wait for the other side's delayed acknowledgement otherwise
   server.set_payload_max_length(options.body_max.count());
-  server.set_read_timeout(micros(options.pause_max));
-  server.set_write_timeout(micros(options.pause_max));
   server.set_keep_alive_timeout(std::max<time_t>(1, std::chrono::duration_cast<std::chrono::seconds>(options.idle_max).count()));
   // Without the library's SO_REUSEPORT, by which two servers would share a port and each get half of the requests.
   server.set_socket_options([](socket_t socket) {
@@ -123,7 +121,7 @@ Response redirect(std::string path) { return {.status = 302, .body = "", .header
 
 class HttpServer::Impl {
  public:
-  Impl(std::vector<Route> routes, const HttpOptions& options) : routes_(std::move(routes)) {
+  Impl(std::vector<Route> routes, const HttpOptions& options) : routes_(std::move(routes)), server_(options) {
     limit(server_, options);
     // The server makes it when it starts to listen, owns it, and ends it before it returns.
     server_.new_task_queue = [this, count = std::max(1U, options.connections_max)] {
@@ -136,6 +134,16 @@ class HttpServer::Impl {
     const auto handler = [this](const httplib::Request& request, httplib::Response& response) {
       put_into(response, answer(request));
     };
+    // Before a body is read.
+    server_.set_pre_routing_handler([handler](const httplib::Request& request, httplib::Response& response) {
+      if (request.has_header("Content-Encoding"))
+        put_into(response, problem(415, "Packed body", "Send the body as it is: what it unpacks to would have no bound."));
+      else if (request.has_header("Content-Length") || request.has_header("Transfer-Encoding"))
+        return httplib::Server::HandlerResponse::Unhandled;
+      else
+        handler(request, response);  // there is no body, and the library would wait for one until the other side hangs up
+      return httplib::Server::HandlerResponse::Handled;
+    });
     server_.Get(".*", handler)
         .Post(".*", handler)
         .Put(".*", handler)
@@ -206,7 +214,7 @@ class HttpServer::Impl {
   }
 
   std::vector<Route> routes_;
-  httplib::Server server_;
+  detail::BoundedServer server_;
   std::mutex mutex_;
   Workers* workers_ = nullptr;
   std::string address_;

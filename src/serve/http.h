@@ -10,7 +10,8 @@
 // request must name this host in its Host header: a page of somebody else's, in a browser on this host, cannot read ours by giving our
 // address a name of its own.
 // Bounds: so many connections are served at once (`connections_max`), each by one thread; further ones wait in the kernel. A body, a
-// pause while sending a request, and an idle connection have theirs (`HttpOptions`).
+// pause while sending a request, a request with its answer, and an idle connection have theirs (`HttpOptions`); a request's line and
+// headers have 64 KiB.
 // Handlers run on the server's threads, several at once; one that throws answers 500. stop(), or the destructor, returns once no
 // handler runs any more.
 // Errors are application/problem+json, with what to do in `detail`.
@@ -58,8 +59,9 @@ struct HttpOptions {
   std::string listen = "127.0.0.1:0";
   unsigned connections_max = 16;
   Bytes body_max{1 << 20};
-  Duration pause_max = 5s;  // while a request comes in or an answer goes out
-  Duration idle_max = 2s;   // between two requests on one connection; stop() may take as long
+  Duration pause_max = 5s;      // while a request comes in or an answer goes out
+  Duration exchange_max = 10s;  // a request and its answer as a whole; stop() may take as long
+  Duration idle_max = 2s;       // between two requests on one connection; so may it here
 };
 
 class HttpServer {

@@ -5,6 +5,7 @@ Usage: broker_live.py PROGRAM
 
 Nothing here waits for time to pass: a test waits for a line, a grant, or the end of a process.
 """
+import http.client
 import json
 import os
 import signal
@@ -243,6 +244,10 @@ def test_page_metrics_and_health(program):
         _, headers, metrics = world.get("/metrics")
         expect("version=0.0.4" in headers["Content-Type"] and "evenkeel_broker_" in metrics, metrics[:200])
         expect(world.get("/healthz")[2] == "ok\n", "health")
+        bare = http.client.HTTPConnection(world.ready["http"][7:], timeout=PATIENCE)
+        bare.putrequest("POST", "/healthz")  # without a length, so without a body
+        bare.endheaders()
+        expect(bare.getresponse().status == 405, "a request without a body is answered at once")
         try:
             world.get("/nothing")
             raise Failed("nothing is there")

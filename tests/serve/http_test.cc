@@ -72,6 +72,47 @@ TEST(Http, RefusalsSayWhatToDo) {
   EXPECT_EQ(client.Post("/hello", std::string(100, 'x'), "text/plain")->status, 200);
 }
 
+TEST(Http, NothingHasNoBound) {
+  const auto server = start({{"GET", "/hello", hello}, {"POST", "/hello", hello}}, {.body_max = Bytes(100)});
+  auto client = client_of(*server);
+  // A body that does not say how long it is.
+  const auto endless = [](std::size_t, httplib::DataSink& sink) { return sink.write("xxxxxxxxxx", 10); };
+  const auto cut_off = client.Post("/hello", endless, "text/plain");
+  EXPECT_TRUE(!cut_off || cut_off->status == 400);
+  const auto ten = [](std::size_t, httplib::DataSink& sink) {
+    sink.write("xxxxxxxxxx", 10);
+    sink.done();
+    return true;
+  };
+  EXPECT_EQ(client.Post("/hello", ten, "text/plain")->body, "POST nobody xxxxxxxxxx");
+  // One that is larger than it says.
+  EXPECT_EQ(client.Post("/hello", {{"Content-Encoding", "gzip"}}, "x", "text/plain")->status, 415);
+  httplib::Headers headers;
+  for (int i = 0; i < 100; ++i) headers.emplace(fmt::format("X-{}", i), std::string(1000, 'x'));
+  const auto too_long = client.Get("/hello", headers);
+  EXPECT_TRUE(!too_long || too_long->status == 400);
+  const auto ranges = client.Get("/hello", {{"Range", "bytes=0-,0-,0-"}});
+  EXPECT_EQ(ranges->status, 200);
+  EXPECT_EQ(ranges->body, "GET nobody ");
+}
+
+TEST(Http, ARequestHasItsTimeAsAWhole) {
+  const auto server = start({{"POST", "/hello", hello}}, {.pause_max = 1h, .exchange_max = 200ms});
+  auto client = client_of(*server);
+  std::promise<void> begun, over;
+  const auto late = [&, gone = over.get_future().share()](std::size_t, httplib::DataSink&) {
+    begun.set_value();
+    gone.wait();
+    return false;
+  };
+  auto answer = std::async(std::launch::async, [&] { return client.Post("/hello", late, "text/plain"); });
+  begun.get_future().wait();
+  // The server gives up by itself; that the other one is still there changes nothing.
+  server->stop();
+  over.set_value();
+  EXPECT_FALSE(answer.get());
+}
+
 TEST(Http, OnlyForThisHost) {
   const auto server = start({{"GET", "/hello", hello}});
   auto client = client_of(*server);
