@@ -39,6 +39,7 @@ enum class Stage : std::uint8_t {
 struct Entry {
   Stage stage = Stage::waiting;
   bool resubmitted = false;   // it ran before, and if the broker refuses to let it wait again, it still does
+  RequestTag newer_than = 0;  // what answers this request or an earlier one is not about it, but about its id's life before
   Wait* wait = nullptr;       // who waits: this,
   Client::Callback callback;  // or this
   std::string type;
@@ -130,6 +131,7 @@ class ClientCore final : public SessionSink, public std::enable_shared_from_this
   std::optional<Error> closed_;
   std::unordered_map<TaskId, Entry> entries_;
   std::uint64_t next_id_ = 1;
+  RequestTag last_unawaited_ = 0;  // the newest request of a grant, the answer to which nobody awaits
   std::thread::id delivering_;
   const std::shared_ptr<AnswerOutbox> outbox_;
 };
@@ -179,7 +181,8 @@ void ClientCore::deliver(const Delivery& delivery) {
       closed(delivery, after);
     } else if (found != entries_.end()) {
       Entry& entry = found->second;
-      const bool answers = delivery.kind != Delivery::Kind::result || entry.stage == Stage::instant;
+      const bool stale = delivery.tag != 0 && delivery.tag <= entry.newer_than;
+      const bool answers = !stale && (delivery.kind != Delivery::Kind::result || entry.stage == Stage::instant);
       const bool grants = delivery.kind == Delivery::Kind::allocated || (delivery.kind == Delivery::Kind::result && delivery.ok);
       if (answers && grants)
         granted(entry, delivery.task, delivery, after);
@@ -277,6 +280,7 @@ Result<TaskId> ClientCore::enter(Task task, Entry entry, Client::Callback* refus
     task.id = *id;
     entry.type = task.type;
     entry.need = task.need;
+    entry.newer_than = last_unawaited_;
     entries_.insert_or_assign(task.id, std::move(entry));
   }
   const TaskId id = task.id;
@@ -372,6 +376,7 @@ Result<TaskId> ClientCore::enter_again(Grant grant, Change change, Entry entry) 
     entry.resubmitted = true;
     entry.type = change.type;
     entry.need = change.need;
+    entry.newer_than = last_unawaited_;
     found->second = std::move(entry);
   }
   const Result<RequestTag> sent = to->update(
@@ -436,6 +441,7 @@ Result<void> ClientCore::reduce(TaskId id, const Need& by) {
   const Result<RequestTag> sent = to->reduce(id, by);
   if (!sent) return fail(sent.error());
   const std::lock_guard lock(mutex_);
+  last_unawaited_ = std::max(last_unawaited_, *sent);
   if (const auto found = entries_.find(id); found != entries_.end()) shrink(found->second.need, by);
   return {};
 }
@@ -460,6 +466,7 @@ Result<void> ClientCore::merge(TaskId id, TaskId donor) {
   const Result<RequestTag> sent = to->merge(id, donor);
   if (!sent) return fail(sent.error());
   const std::lock_guard lock(mutex_);
+  last_unawaited_ = std::max(last_unawaited_, *sent);
   if (const auto found = entries_.find(id); found != entries_.end()) found->second.need = std::move(sum);
   entries_.erase(donor);
   return {};
@@ -476,6 +483,7 @@ Result<void> ClientCore::update(TaskId id, Change change) {
   const Result<RequestTag> sent = to->update({.id = id, .type = change.type, .priority = change.priority, .need = change.need});
   if (!sent) return fail(sent.error());
   const std::lock_guard lock(mutex_);
+  last_unawaited_ = std::max(last_unawaited_, *sent);
   if (const auto found = entries_.find(id); found != entries_.end()) {
     found->second.type = std::move(change.type);
     found->second.need = std::move(change.need);
@@ -493,6 +501,8 @@ Result<void> ClientCore::update_cookie(TaskId id, std::string cookie) {
   }
   const Result<RequestTag> sent = to->update_cookie(id, std::move(cookie));
   if (!sent) return fail(sent.error());
+  const std::lock_guard lock(mutex_);
+  last_unawaited_ = std::max(last_unawaited_, *sent);
   return {};
 }
 

@@ -203,6 +203,29 @@ TEST(BrokerRpc, ClientsGetGrantsThatGiveThemselvesBack) {
   ASSERT_TRUE(next && *next);
 }
 
+TEST(BrokerRpc, AnAnswerToSomethingEarlierIsNotMistaken) {
+  const Served served;
+  const auto other = served.broker->client("other");
+  const auto most = other->acquire(task(1, 9), 0s);
+  ASSERT_TRUE(most) << most.error().message;
+  const auto client = connect_client(served.address(), "test");
+  ASSERT_TRUE(client) << client.error().message;
+  for (int i = 0; i < 20; ++i) {
+    auto grant = (*client)->acquire(task(7, 1, "compaction_gen0"), 10s);
+    ASSERT_TRUE(grant) << grant.error().message;
+    EXPECT_TRUE(grant->reduce({}));  // its result is on its way when the id is used anew
+    grant->finish();
+    const auto at_once = (*client)->try_acquire(task(7, 5, "compaction_gen0"));
+    ASSERT_TRUE(at_once) << at_once.error().message;
+    EXPECT_FALSE(at_once->has_value()) << "there is not so much";
+    grant = (*client)->acquire(task(7, 1, "compaction_gen0"), 10s);
+    ASSERT_TRUE(grant) << grant.error().message;
+    EXPECT_TRUE(grant->update_cookie(std::string(5000, 'x')));  // too long, which the broker says later
+    grant = (*client)->reacquire(std::move(*grant), {.type = "compaction_gen0", .need = {.cpu = 1}}, 10s);
+    EXPECT_TRUE(grant) << grant.error().message;
+  }
+}
+
 TEST(BrokerRpc, WhatIsQueuedIsSentBeforeTheSessionEnds) {
   const Served served;
   {
