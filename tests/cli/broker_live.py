@@ -152,6 +152,22 @@ def test_a_client_that_no_longer_answers_frees_everything(program):
         expect(holder.returncode == 7, "its command goes on")
 
 
+def test_a_broker_that_stops_tells_its_clients(program):
+    with World(program) as world:
+        holder = world.hold(*ALL_CPU)
+        waiting = world.start("submit", *ALL_CPU, "--", "echo", "granted")
+        recorder = world.start("record")
+        expect(recorder.stdout.readline() != "", "a recording")
+        until(lambda: world.status()["total"]["waiting"] == 1, "it never waited")
+        world.server.send_signal(signal.SIGTERM)
+        expect("stopping" in world.server.communicate(timeout=PATIENCE)[1] and world.server.returncode == 0, "a clean end, with all of them connected")
+        for client in (waiting, recorder):
+            words = client.communicate(timeout=PATIENCE)[1]
+            expect("went away" in words and client.returncode == 5, words)
+        words = holder.communicate(timeout=PATIENCE)[1]
+        expect("went away" in words and holder.returncode == 7, words)
+
+
 def test_signals_reach_the_command(program):
     with World(program) as world:
         holder = world.start("submit", *ALL_CPU, "--", "sh", "-c", "trap 'echo told; kill $!; exit 5' TERM; sleep 1000 & echo held; wait")

@@ -220,7 +220,9 @@ Result<void> RemoteBroker::record(const std::function<Result<void>(std::string_v
   const grpc::Status status = reader->Finish();
   if (!taken) return taken;
   if (status.ok() || stop.stop_requested()) return {};
-  return fail(detail::at_address(detail::to_error(status), impl_->address));
+  const Error error = detail::to_error(status);
+  if (error.code != Code::unavailable) return fail(error);
+  return fail(error.code, "the broker at {} went away: {}", impl_->address, error.message);
 }
 
 }  // namespace evenkeel::broker

@@ -38,6 +38,9 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, 
 }
 
 Error at_address(Error error, const std::string& address) {
+  if (error.code == Code::unknown_outcome)
+    return {error.code, fmt::format("{} from the broker at {}: it may have been done or not; look before trying again",
+                                    error.message, address)};
   if (error.code != Code::unavailable) return error;
   return {error.code, fmt::format("no broker answers at {}: {}; is it running? `evenkeel broker serve` starts one, "
                                   "--address or EVENKEEL_BROKER says where it is",

@@ -167,9 +167,9 @@ void Line::refuse_from_now_on(Error reason) {
 }
 
 void Line::OnDone(const grpc::Status& status) {
-  const Error error = fault_        ? *fault_
-                      : status.ok() ? Error{Code::unavailable, "the broker ended the session"}
-                                    : to_error(status);
+  Error error = fault_ ? *fault_ : status.ok() ? Error{Code::unavailable, "it ended the session"} : to_error(status);
+  // gRPC's own words ("Cancelling all calls") do not say whom they are about.
+  if (error.code == Code::unavailable) error.message = "the broker went away: " + error.message;
   bool tell = false;
   {
     const std::lock_guard lock(mutex_);
