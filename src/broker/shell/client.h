@@ -14,7 +14,7 @@
 // What holds:
 //   - A call that returned an error, or gave up, holds nothing: a grant that came too late is given back, as cancelled.
 //   - A callback runs exactly once, on the client's executor, in the broker's order; or inside the client's destructor, with
-//     Code::cancelled, if it had not run by then. After the destructor nothing runs.
+//     Code::cancelled, if it had not run by then. After the destructor nothing runs. It must not throw.
 //   - A client that dies before its grants takes their tasks with it: the grants are then inert, and every call on them harmless.
 //   - When the line to the broker breaks, all that waits ends with Code::unavailable, and so does every later call. The tasks
 //     are gone: connect anew.

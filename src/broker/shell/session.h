@@ -11,7 +11,7 @@
 // things at once). A request carries a tag of the session's making; deliveries that answer it carry the same one.
 // The session's end, by destruction or by a broken line, is the client's death: its tasks go. After a broken line one `closed` is
 // delivered, with the reason, and every later call is refused as unavailable. After the destructor returned nothing is delivered.
-// Threads: any may call. Destroy it from outside its own deliveries.
+// Threads: any may call. Destroy it from outside its own deliveries. A sink must not throw.
 
 #include <cstdint>
 #include <functional>

@@ -9,6 +9,8 @@
 // At most one run of an outbox is in flight, so an executor of many threads keeps the order too. A run goes on until nothing is
 // left, taking all that waits at a time: handing over costs one lock for a batch. (A run that gave way after some would have to
 // give itself to the executor again, which never ends on one that runs things at once.)
+// What is handed over must not throw: the run would be left in flight for ever, and close() would wait for it. So the process ends there
+// and then, as it does in the destructor of a grant, from which much is handed over.
 
 #include <atomic>
 #include <condition_variable>
@@ -64,7 +66,7 @@ class Outbox : public std::enable_shared_from_this<Outbox<Item>> {
   }
 
  private:
-  void run() {
+  void run() noexcept {
     std::unique_lock lock(mutex_);
     running_ = std::this_thread::get_id();
     while (!closed_ && !waiting_.empty()) {
