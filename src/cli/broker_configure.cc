@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "evenkeel/base/text.h"
 #include "evenkeel/broker/config_file.h"
+#include "evenkeel/cli/broker_view.h"
 #include "evenkeel/cli/live.h"
 
 namespace evenkeel::cli {
@@ -20,12 +20,6 @@ struct Options {
   bool merge = false;
   bool dry_run = false;
 };
-
-// Any name may stand in a config; one that is not a plain word must not steer the terminal.
-std::string shown(const std::string& name) {
-  const std::string quoted = quote(name);
-  return quoted.size() == name.size() + 2 && name.find(' ') == std::string::npos ? name : quoted;
-}
 
 std::string amount_of(const Amounts& amounts, const std::string& resource) {
   const auto amount = broker::find_amount(amounts, resource);

@@ -113,9 +113,7 @@ void add_broker_submit(CLI::App& app, Session& session) {
   command->add_option("--name", task.name, "What people see it as")->type_name("NAME");
   add_duration(*command, "--timeout", options->wait, "How long to wait for the grant; else without end");
   command->add_flag("--instant", options->instant, "Have it at once or not at all");
-  auto* address =
-      command->add_option("--address", options->reach.address, "Where the broker is; else EVENKEEL_BROKER, else 127.0.0.1:7071");
-  address->type_name("ADDRESS");
+  add_address(*command, session, options->reach.address);
   command->add_option("COMMAND", options->words, "What to run, after --")->type_name("");
   command->callback([&session, options] { submit(session, *options); });
 }

@@ -17,12 +17,6 @@ using broker::Status;
 using broker::TaskStatus;
 using broker::TypeStatus;
 
-// Clients and configs choose names: what is not a plain word is quoted, so that none steers the terminal or breaks a table.
-std::string shown(const std::string& name) {
-  const std::string quoted = quote(name);
-  return quoted.size() == name.size() + 2 && name.find(' ') == std::string::npos ? name : quoted;
-}
-
 std::string amount_of(const Status& status, std::size_t resource, UInt128 amount) {
   constexpr std::uint64_t most = broker::unlimited;
   if (status.resources[resource] == "memory" && amount <= most) return format(Bytes(static_cast<std::uint64_t>(amount)));
@@ -187,6 +181,11 @@ std::string document_of(const Observed& seen, Syntax syntax) {
 }
 
 }  // namespace
+
+std::string shown(const std::string& name) {
+  const std::string quoted = quote(name);
+  return quoted.size() == name.size() + 2 && name.find(' ') == std::string::npos ? name : quoted;
+}
 
 std::string status_as(const Observed& seen, Output output) {
   const Status& status = seen.status;

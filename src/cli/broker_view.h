@@ -8,6 +8,9 @@
 
 namespace evenkeel::cli {
 
+// Clients and configs choose names: what is not a plain word is quoted, so that none steers the terminal or breaks a table.
+std::string shown(const std::string& name);
+
 std::string status_as(const broker::Observed& seen, Output output);
 
 // One picture of `top`: totals, queues with what they did since the picture before, the oldest running tasks.

@@ -34,11 +34,15 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
       ->type_name("COUNT");
 }
 
+void add_address(CLI::App& command, Session& session, std::string& address) {
+  auto* option = command.add_option("--address", address,
+                                    fmt::format("Where the broker is; else EVENKEEL_BROKER, else {}", broker::default_address));
+  option->type_name("ADDRESS");
+  session.hints[option] = {.words = {std::string(broker::default_address)}};
+}
+
 void add_reach(CLI::App& command, Session& session, Reach& reach) {
-  auto* address = command.add_option("--address", reach.address,
-                                     fmt::format("Where the broker is; else EVENKEEL_BROKER, else {}", broker::default_address));
-  address->type_name("ADDRESS");
-  session.hints[address] = {.words = {std::string(broker::default_address)}};
+  add_address(command, session, reach.address);
   add_duration(command, "--timeout", reach.timeout, fmt::format("How long to wait for its answer; {}", format(reach.timeout)));
 }
 

@@ -19,6 +19,8 @@ struct Reach {
   Duration timeout = 5s;
 };
 void add_reach(CLI::App& command, Session& session, Reach& reach);
+// --address alone.
+void add_address(CLI::App& command, Session& session, std::string& address);
 // An option that takes a duration, as people write it.
 CLI::Option* add_duration(CLI::App& command, const std::string& name, Duration& duration, const std::string& description);
 
