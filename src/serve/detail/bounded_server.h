@@ -33,7 +33,7 @@ class Connection final : public httplib::Stream {
     deadline_ = Clock::now() + options_.idle_max;
     if (at_ == filled_ && !ready(POLLIN)) return false;
     deadline_ = Clock::now() + options_.exchange_max;
-    constexpr std::size_t head_max = 64 * 1024;
+    constexpr std::size_t head_max = std::size_t{64} << 10;
     left_ = head_max + options_.body_max.count();
     return true;
   }
