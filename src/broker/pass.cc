@@ -160,7 +160,7 @@ void Scheduler::Core::grant(Slot slot, Time now) {
     events_.push_back({.kind = Event::Kind::allocated,
                        .client = ClientId(task.client),
                        .task = TaskId(task.id),
-                       .cookie = tasks_.details(slot).cookie});
+                       .cookie = task.texts != 0 ? std::string_view(tasks_.details(slot).cookie) : std::string_view()});
   }
 }
 

@@ -52,19 +52,6 @@ std::string_view message(Refusal refusal) {
 
 using detail::no_slot;
 
-namespace {
-
-// Most tasks have no cookie, or no name.
-void set_text(std::string& own, std::string_view text) {
-  if (text.empty()) {
-    own.clear();
-  } else {
-    own.assign(text);
-  }
-}
-
-}  // namespace
-
 // --- How an operation begins and ends.
 
 void Scheduler::Core::begin() { events_.clear(); }
@@ -102,7 +89,7 @@ std::uint32_t Scheduler::Core::take_kind(std::string_view type) {
   auto found = kind_of_name_.find(type);
   if (found == kind_of_name_.end()) {
     std::uint32_t kind = static_cast<std::uint32_t>(kinds_.size());
-    ensure(!free_kinds_.empty() || kind < kinds_max, "fewer than 2^30 names of types");
+    ensure(!free_kinds_.empty() || kind < kinds_max, "fewer than 2^29 names of types");
     if (free_kinds_.empty()) {
       kinds_.emplace_back();
     } else {
@@ -166,8 +153,11 @@ Scheduler::Core::Slot Scheduler::Core::make_task(ClientId client, TaskId id, con
   auto& details = tasks_.details(slot);
   details.priority = request.priority;
   details.submitted = now;
-  set_text(details.name, request.name);
-  set_text(details.cookie, request.cookie);
+  if (!request.name.empty() || !request.cookie.empty()) {
+    task.texts = 1;
+    details.name.assign(request.name);
+    details.cookie.assign(request.cookie);
+  }
   set_need(slot, request.need);
   index_.insert(task.client, task.id, slot);
   return slot;
@@ -246,6 +236,7 @@ Effects Scheduler::Core::update_cookie(ClientId client, TaskId id, std::string_v
   begin();
   const Slot slot = find(client, id);
   if (slot == no_slot) return refuse(client, id, Refusal::unknown_task, {});
+  tasks_[slot].texts = 1;
   tasks_.details(slot).cookie.assign(cookie);
   return end(id);
 }
@@ -320,8 +311,8 @@ Effects Scheduler::Core::remove(ClientId client, TaskId id, Reply reply, Time no
   if (slot == no_slot) return refuse(client, id, Refusal::unknown_task, {});
   if (tasks_[slot].running) return refuse(client, id, Refusal::task_in_fly, tasks_.details(slot).cookie);
   if (reply == Reply::yes) {
-    // The record may give up its texts with its task, so the cookie moves to where the event can point.
-    removed_cookie_.swap(tasks_.details(slot).cookie);
+    // The record gives up its texts with its task, so the cookie goes where the event can point.
+    removed_cookie_.assign(tasks_.details(slot).cookie);
     events_.push_back({.kind = Event::Kind::removed, .client = client, .task = id, .cookie = removed_cookie_});
   }
   dequeue(slot);

@@ -69,7 +69,7 @@ class Scheduler::Core {
     void sum_up();
   };
   // The name of a type as tasks give it. A name that the config does not know counts as `unknown` and goes with its last task.
-  static constexpr std::uint32_t kinds_max = (1u << 30) - 1;
+  static constexpr std::uint32_t kinds_max = (1u << 29) - 1;
   struct Kind {
     std::string name;
     std::uint32_t type = 0;

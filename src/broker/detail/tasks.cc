@@ -45,11 +45,15 @@ Slot TaskPool::take() {
 }
 
 void TaskPool::give_back(Slot slot) {
-  for (std::string* text : {&details(slot).name, &details(slot).cookie}) {
-    if (text->capacity() > text_kept) std::string().swap(*text);
+  TaskRecord& task = (*this)[slot];
+  if (task.texts != 0) {
+    for (std::string* text : {&details(slot).name, &details(slot).cookie}) {
+      text->clear();
+      if (text->capacity() > text_kept) text->shrink_to_fit();
+    }
   }
-  (*this)[slot].created = 0;
-  (*this)[slot].left = std::exchange(free_, slot);
+  task.created = 0;
+  task.left = std::exchange(free_, slot);
   ++free_count_;
   if (size() == 0 && records_.size() > chunks_kept) {
     destroy_details();

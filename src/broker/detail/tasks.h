@@ -30,8 +30,9 @@ struct TaskRecord {
   Slot parent = no_slot;
   std::uint32_t client = 0;
   std::uint32_t position = 0;   // in the client's list
-  std::uint32_t kind : 30 = 0;  // the type's name, see Kinds
+  std::uint32_t kind : 29 = 0;  // the type's name, see Kinds
   std::uint32_t running : 1 = 0;
+  std::uint32_t texts : 1 = 0;    // it has a name or a cookie; without one they are not even looked at
   std::uint32_t instant : 1 = 0;  // to be granted in this pass, without an event, or dropped
 };
 static_assert(sizeof(TaskRecord) == 48);

@@ -42,22 +42,28 @@ Turns::QueueSet Turns::needing_any_of(ResourceSet set) const {
 
 QueueIndex Turns::first_of_few(const Line* lines, ResourceSet blocked, Cursor from, std::span<const std::uint64_t> free,
                                std::uint64_t now) const {
+  const QueueSet eligible = few_.waiting & ~needing_any_of(blocked);
   QueueIndex best = no_queue;
-  UInt128 best_key = 0;
-  const auto matters = [&](QueueIndex q, UInt128 key) {
-    if ((few_.stopped >> q & 1) == 0) return true;
-    if (free.empty() || key < from.key || (key == from.key && q < from.queue)) return false;
-    const std::uint64_t* const needs = few_.needs.data() + q * resources_;
-    return !std::equal(free.begin(), free.end(), needs, [](std::uint64_t left, std::uint64_t need) { return need <= left; });
-  };
-  for (QueueSet rest = few_.waiting & ~needing_any_of(blocked); rest != 0; rest &= rest - 1) {
+  UInt128 best_key = ~UInt128{0};
+  for (QueueSet rest = eligible & ~few_.stopped; rest != 0; rest &= rest - 1) {
     const auto q = static_cast<QueueIndex>(std::countr_zero(rest));
     const UInt128 key = lines[q].key_at(now);
-    // In order of rank, so that of equals the first stays.
-    if ((best == no_queue || key < best_key) && matters(q, key)) {
-      best = q;
-      best_key = key;
-    }
+    // In order of rank, so that of equals the first stays. Which is less is a toss: no branch.
+    const bool less = bool(key < best_key) | bool(best == no_queue);
+    best = less ? q : best;
+    best_key = less ? key : best_key;
+  }
+  if (free.empty()) return best;
+  for (QueueSet rest = eligible & few_.stopped; rest != 0; rest &= rest - 1) {
+    const auto q = static_cast<QueueIndex>(std::countr_zero(rest));
+    const UInt128 key = lines[q].key_at(now);
+    const bool first = best == no_queue || key < best_key || (key == best_key && q < best);
+    if (!first || key < from.key || (key == from.key && q < from.queue)) continue;
+    const std::uint64_t* const needs = few_.needs.data() + q * resources_;
+    if (std::equal(free.begin(), free.end(), needs, [](std::uint64_t left, std::uint64_t need) { return need <= left; }))
+      continue;
+    best = q;
+    best_key = key;
   }
   return best;
 }
