@@ -50,8 +50,8 @@ function(evenkeel_sources variable folder)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Sanitized builds are there to run, and read their common headers precompiled: that takes a third off their time. The release build reads
-# every header where it is included, so that a file which includes too little is found.
+# Sanitized builds are there to run, and read the common headers of modules precompiled: that takes a third off their time. The release
+# build reads them where they are included, so that a file which includes too little is found.
 function(evenkeel_precompile target)
   if(EVENKEEL_SANITIZE)
     target_precompile_headers(${target} PRIVATE ${ARGN})
@@ -121,7 +121,7 @@ function(evenkeel_test module)
   set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${module}_test PRIVATE Evenkeel::${module} evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
   target_compile_definitions(${module}_test PRIVATE EVENKEEL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-  evenkeel_precompile(${module}_test <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <map> <rapidcheck.h> <string> <vector>)
+  target_precompile_headers(${module}_test PRIVATE <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <map> <rapidcheck.h> <string> <vector>)
   add_dependencies(checks ${module}_test)
   if(arg_NEEDS)
     add_dependencies(${module}_test ${arg_NEEDS})

@@ -315,7 +315,7 @@ void NaiveModel::stop_running(Task& task, Cancelled cancelled) {
   if (cancelled == Cancelled::yes) return;
   execution_by_type_[type.spec.name].add(at_ - task.since);
   type.durations[type.oldest] = at_ - task.since;
-  type.oldest = (type.oldest + 1) % State::window;
+  type.oldest = static_cast<std::uint32_t>((type.oldest + 1) % State::window);
 }
 
 // ---- The pass.
