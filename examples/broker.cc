@@ -36,7 +36,7 @@ void work(Client& client, const std::string& type, int number, std::chrono::mill
     return;
   }
   std::printf("%s %d runs\n", type.c_str(), number);
-  std::this_thread::sleep_for(takes);
+  std::this_thread::sleep_for(takes);  // stands for the work
   std::printf("%s %d is done\n", type.c_str(), number);
 }  // the grant gives itself back here
 

@@ -242,8 +242,8 @@ Result<RequestTag> Broker::Core::request(Line& line, const Work& work, std::opti
   Result<RequestTag> tag;
   {
     const std::lock_guard lock(mutex_);
+    tag = ++line.last_tag;  // taken by every request, also by one that is refused
     if (auto room = has_room(line, given_back); !room) return fail(room.error());
-    tag = ++line.last_tag;
     const Result<void> done = work(*tag, due);
     if (!done) tag = fail(done.error());
   }

@@ -8,7 +8,8 @@
 //
 // Everything is asynchronous: a call says only whether the request was taken, and what came of it is delivered, in the broker's
 // order, one at a time, through the executor, never under a lock of ours and never inside the call (unless the executor runs
-// things at once). A request carries a tag of the session's making; deliveries that answer it carry the same one.
+// things at once). A request has a tag: 1 for the first call, and one more for each after it,
+// refused or not. Deliveries that answer it carry the same one.
 // The session's end, by destruction or by a broken line, is the client's death: its tasks go. After a broken line one `closed` is
 // delivered, with the reason, and every later call is refused as unavailable. After the destructor returned nothing is delivered.
 // Threads: any may call. Destroy it from outside its own deliveries. A sink must not throw.

@@ -128,17 +128,12 @@ Result<void> check_free(const std::string& path) {
   return {};
 }
 
-int milliseconds(Duration duration) {
-  constexpr Duration longest = 24h;
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(std::min(duration, longest)).count());
-}
-
 void limit(grpc::ServerBuilder& builder, const ServiceOptions& options) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(options.message_max.count()));
   // Without it two servers would share one port, and each get half of the clients.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(options.ping_every));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(options.ping_wait));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, detail::to_milliseconds(options.ping_every));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, detail::to_milliseconds(options.ping_wait));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   // Clients ping as well; more often than this would be taken for an attack.

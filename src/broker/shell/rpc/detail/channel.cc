@@ -3,19 +3,10 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 
-#include <algorithm>
-
 #include "evenkeel/base/address.h"
+#include "evenkeel/broker/shell/rpc/detail/status.h"
 
 namespace evenkeel::broker::detail {
-namespace {
-
-int milliseconds(Duration duration) {
-  constexpr Duration longest = 24h;
-  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(std::min(duration, longest)).count());
-}
-
-}  // namespace
 
 Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, const RemoteOptions& options) {
   const auto parsed = parse_address(address);
@@ -29,8 +20,8 @@ Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, 
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);  // nobody has a proxy to his own host
   // A connection of its own: nobody else's flow control holds it up, and its end is this client's end.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(options.ping_every));
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(options.ping_wait));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, to_milliseconds(options.ping_every));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, to_milliseconds(options.ping_wait));
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   constexpr int answer_bytes_max = 64 << 20;  // a status with ten thousand tasks of each of some queues
   arguments.SetMaxReceiveMessageSize(answer_bytes_max);

@@ -1,5 +1,7 @@
 #include "evenkeel/broker/shell/rpc/detail/status.h"
 
+#include <algorithm>
+
 #include "evenkeel/base/text.h"
 
 namespace evenkeel::broker::detail {
@@ -60,6 +62,11 @@ Error to_error(const grpc::Status& status, bool sent_change) {
     default:
       return {Code::unavailable, text.empty() ? "the connection was lost" : text};
   }
+}
+
+int to_milliseconds(Duration duration) {
+  constexpr Duration longest = 24h;
+  return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(std::min(duration, longest)).count());
 }
 
 }  // namespace evenkeel::broker::detail
