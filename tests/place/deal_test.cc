@@ -364,7 +364,7 @@ TEST(Deal, MakesNoClosedGroups) {
                              {30, 2, false, 3000, 3},
                              {9, 0, true, 60, 3},
                              {100, 0, true, 5000, 3},
-                             {120, 4, true, 20000, 3},
+                             {200, 4, true, 20000, 3},
                              {40, 0, true, 300, 9},
                              {10, 0, true, 2000, 3, true},
                              {50, 0, true, 9000, 3, true},

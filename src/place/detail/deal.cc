@@ -1,6 +1,7 @@
 #include "evenkeel/place/detail/deal.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <functional>
@@ -219,13 +220,14 @@ class Quotas {
 
 constexpr std::size_t pair_items_max = 2048;  // 2048² counts of four bytes: 16 MB
 constexpr std::size_t pairs_small = 1 << 16;  // a table that costs nothing worth thinking about
-constexpr std::size_t partners_max = 16;      // of a longer row each item's pairs with this many others are a fair sample
-constexpr std::size_t window_pairs =
-    64;                                  // how many items are compared: with a table of pairs, since counts differ by one or two,
-constexpr std::size_t window_plain = 8;  // and without, where it is only to keep all about equally far behind their quota
+constexpr Index partners_max = 8;             // of a longer row each item's pairs with this many others are a fair sample
+constexpr Index window_pairs = 64;  // counts of pairs that are read for one choice: they differ by one or two, so a few will do
+constexpr Index window_plain = 8;   // items compared without them, which only keeps all about equally far behind their quota
 
 // Things in groups, each with a quota of shards that take it: nodes in domains, or domains. Every shard takes so many different ones of
 // each group. Invariant: with t shards left no quota is above t; one that equals t is forced, and stays so.
+//
+// Items with a quota are seated group by group, and known by their seat inside: what is compared lies side by side.
 class Urn {
  public:
   struct Items {
@@ -235,27 +237,23 @@ class Urn {
     std::size_t groups = 0;
   };
 
-  Urn(Items items, std::uint32_t replicas)
-      : items_(std::move(items)), left_(items_.quota), inverse_(left_.size()), stamp_(left_.size()), place_(left_.size()) {
-    for (std::size_t i = 0; i < left_.size(); ++i) inverse_[i] = left_[i] == 0 ? 0 : 1.0 / left_[i];
-    lay_out();
-    if (wants_pairs(replicas)) pairs_.resize(left_.size() * left_.size());
+  Urn(const Items& items, std::uint32_t replicas) : segments_(items.groups) {
+    seat(items);
+    if (wants_pairs(replicas)) pairs_.resize(seats_.size() * seats_.size());
   }
-
-  std::uint32_t left(Index item) const { return left_[item]; }
-  std::uint32_t quota(Index item) const { return items_.quota[item]; }
 
   void begin_shard(std::uint32_t shard, std::uint32_t shards_left) {
     shard_ = shard;
+    dice_ = mix64(shard);
     picked_.clear();
     // Keys in the heap are those of some time ago, and quotas only fall. One that is looked at is put back at its true height, which in
     // a level deal is a fixed part of what it was: each item comes up a logarithmic number of times.
     while (!heap_.empty() && heap_.front().first >= shards_left) {
       std::pop_heap(heap_.begin(), heap_.end());
-      auto& [key, item] = heap_.back();
-      key = left_[item];
+      auto& [key, seat] = heap_.back();
+      key = seats_[seat].left;
       assert(key <= shards_left);
-      if (key == shards_left) force(item);
+      if (key == shards_left) swap(seat, segments_[seats_[seat].group].forced++);
       if (key == shards_left || key == 0) {
         heap_.pop_back();
       } else {
@@ -267,8 +265,8 @@ class Urn {
   // Appends `count` different items of the group to `row`.
   void take(Index group, std::uint32_t count, std::vector<Index>& row) {
     const Segment& segment = segments_[group];
-    for (Index at = segment.begin; at < segment.forced; ++at, --count) pick(order_[at], row);
-    for (; count > 0; --count) pick(best(segment), row);
+    for (Index at = segment.begin; at < segment.forced; ++at, --count) row.push_back(pick(order_[at]));
+    for (; count > 0; --count) row.push_back(pick(best(segment)));
   }
 
  private:
@@ -278,149 +276,171 @@ class Urn {
     Index forced = 0;
     Index end = 0;
   };
-  struct Candidate {
-    double together = 0;  // how often it met those already picked, relative to what their quotas promise
-    double behind = 0;    // the part of its quota that is still left
-    std::uint64_t tie = 0;
+  struct Seat {
+    double inverse = 0;  // of the quota
+    std::uint64_t salt = 0;
+    std::uint32_t stamp = 0;  // the last shard that took it, plus one
+    std::uint32_t done = 0;   // the part of the quota that is used up, as 16 bits above 16 others
+    std::uint32_t left = 0;   // of the quota
     Index item = 0;
+    Index group = 0;
+    Index place = 0;  // in order_
   };
 
-  void lay_out() {
-    segments_.resize(items_.groups);
-    for (std::size_t i = 0; i < left_.size(); ++i) segments_[items_.group[i]].end += left_[i] != 0;
+  void seat(const Items& items) {
+    for (std::size_t i = 0; i < items.quota.size(); ++i) segments_[items.group[i]].end += items.quota[i] != 0;
     Index begin = 0;
     for (Segment& segment : segments_) {
       const Index size = segment.end;
       segment = {begin, begin, begin};
       begin += size;
     }
+    seats_.resize(begin);
     order_.resize(begin);
-    for (Index i = 0; i < left_.size(); ++i) {
-      if (left_[i] == 0) continue;
-      place_[i] = segments_[items_.group[i]].end++;
-      order_[place_[i]] = i;
-      heap_.emplace_back(left_[i], i);
+    std::iota(order_.begin(), order_.end(), 0);
+    for (Index i = 0; i < items.quota.size(); ++i) {
+      if (items.quota[i] == 0) continue;
+      const Index at = segments_[items.group[i]].end++;
+      seats_[at] = {.inverse = 1.0 / items.quota[i],
+                    .salt = items.salt[i],
+                    .left = items.quota[i],
+                    .item = i,
+                    .group = items.group[i],
+                    .place = at};
+      heap_.emplace_back(items.quota[i], at);
     }
     std::make_heap(heap_.begin(), heap_.end());
   }
 
   // Where rows are so few that a pair hardly meets twice by chance a large table is not worth its memory; nor where there is no choice.
   bool wants_pairs(std::uint32_t replicas) const {
-    const std::size_t size = left_.size();
+    const std::size_t size = seats_.size();
     if (replicas < 2 || size > pair_items_max) return false;
     if (std::ranges::all_of(segments_, [](const Segment& segment) { return segment.end - segment.begin <= 1; })) return false;
-    const std::uint64_t dealt = std::accumulate(left_.begin(), left_.end(), std::uint64_t{0}) * (replicas - 1);
+    std::uint64_t dealt = 0;
+    for (const Seat& seat : seats_) dealt += std::uint64_t{seat.left} * (replicas - 1);
     return size * size <= pairs_small || dealt * 4 >= size * size;
   }
 
-  void swap(Index item, Index place) {
+  void swap(Index seat, Index place) {
     const Index other = order_[place];
-    std::swap(order_[place_[item]], order_[place]);
-    place_[other] = std::exchange(place_[item], place);
+    std::swap(order_[seats_[seat].place], order_[place]);
+    seats_[other].place = std::exchange(seats_[seat].place, place);
   }
-  void force(Index item) { swap(item, segments_[items_.group[item]].forced++); }
 
-  void pick(Index item, std::vector<Index>& row) {
-    stamp_[item] = shard_ + 1;
-    Segment& segment = segments_[items_.group[item]];
-    if (--left_[item] == 0 && place_[item] >= segment.forced) swap(item, --segment.end);
+  // Returns the item.
+  Index pick(Index index) {
+    Seat& seat = seats_[index];
+    Segment& segment = segments_[seat.group];
+    seat.stamp = shard_ + 1;
+    seat.done = static_cast<std::uint32_t>(0xffff * (1 - --seat.left * seat.inverse)) << 16;
+    if (seat.left == 0 && seat.place >= segment.forced) swap(index, --segment.end);
     if (!pairs_.empty()) {
       for (const Index other : partners()) {
-        ++pairs_[item * left_.size() + other];
-        ++pairs_[other * left_.size() + item];
+        ++pairs_[index * seats_.size() + other];
+        ++pairs_[other * seats_.size() + index];
       }
     }
-    picked_.push_back(item);
-    row.push_back(item);
+    picked_.push_back(index);
+    return seat.item;
   }
-  std::span<const Index> partners() const { return std::span(picked_).last(std::min(picked_.size(), partners_max)); }
+  std::span<const Index> partners() const { return std::span(picked_).last(std::min<std::size_t>(picked_.size(), partners_max)); }
 
-  double together(Index item) const {
-    double sum = 0;
-    if (pairs_.empty()) return sum;
-    for (const Index other : partners()) sum += pairs_[other * left_.size() + item] * inverse_[other];
-    return sum * inverse_[item];
-  }
+  // How often a partner met each other item, a row of the table, and how much that counts.
+  struct Met {
+    const std::uint32_t* row = nullptr;
+    double weight = 0;
+  };
 
-  // Of those that the shard may take: the one that met the others least, then the one furthest behind, then as the dice fall. Of a large
-  // group only a window is looked at, which begins anywhere.
+  // The best of those that the shard may take. Of a large group only a window is looked at, which begins anywhere, and the next one if
+  // the shard has all of it already.
   Index best(const Segment& segment) const {
-    const Index size = segment.end - segment.forced;
-    const std::size_t window = pairs_.empty() ? window_plain : window_pairs;
-    Index at = segment.forced;
-    if (size > window) at += static_cast<Index>(mix64(items_.salt[order_[at]], mix64(shard_, picked_.size())) % size);
-    Candidate found;
-    std::size_t seen = 0;
-    for (Index visited = 0; visited < size && seen < window; ++visited, at = at + 1 == segment.end ? segment.forced : at + 1) {
-      if (stamp_[order_[at]] == shard_ + 1) continue;
-      consider(order_[at], seen++ == 0, found);
+    std::array<Met, partners_max> met;
+    std::size_t partners_met = 0;
+    if (!pairs_.empty()) {
+      for (const Index other : partners()) met[partners_met++] = {&pairs_[other * seats_.size()], seats_[other].inverse};
     }
-    assert(seen > 0);
-    return found.item;
-  }
-  void consider(Index item, bool first, Candidate& found) const {
-    const double met = together(item);
-    const double behind = left_[item] * inverse_[item];
-    if (!first) {
-      if (met > found.together || (met == found.together && behind < found.behind)) return;
-      if (met == found.together && behind == found.behind) {
-        const std::uint64_t tie = mix64(items_.salt[item], shard_);
-        if (found.tie == 0) found.tie = mix64(items_.salt[found.item], shard_);
-        if (tie < found.tie || (tie == found.tie && item < found.item)) found = {met, behind, tie, item};
-        return;
+    const Index size = segment.end - segment.forced;
+    const Index window = pairs_.empty() ? window_plain : window_pairs / std::max<Index>(static_cast<Index>(partners_met), 2);
+    Index at = segment.forced;
+    if (size > window) at += static_cast<Index>((mix64(dice_, picked_.size() + seats_[order_[at]].salt) >> 32) * size >> 32);
+    Best found;
+    for (Index visited = 0; visited < size && found.key == no_key; visited += window) {
+      for (Index left = std::min(window, size - visited); left > 0;) {
+        const Index run = std::min(left, segment.end - at);
+        look(std::span(order_).subspan(at, run), std::span(met).first(partners_met), found);
+        left -= run;
+        at = at + run == segment.end ? segment.forced : at + run;
       }
     }
-    found = {met, behind, 0, item};
+    assert(found.key != no_key);
+    return found.seat;
   }
 
-  Items items_;
-  std::vector<std::uint32_t> left_;
-  std::vector<double> inverse_;                        // of the quota
-  std::vector<std::uint32_t> stamp_;                   // the last shard that took it, plus one
-  std::vector<Index> place_;                           // in order_
-  std::vector<Index> order_;                           // items with something left, by group
+  // The lowest key is the best: it met those already picked least, relative to what their quotas promise; then it is furthest behind;
+  // then the dice fell so. One number for all three (32, 16 and 16 bits) makes this loop, where a deal spends its time, free of branches
+  // that nobody could predict; what the cut-off bits would tell apart is as good as equal.
+  static constexpr std::uint64_t no_key = std::numeric_limits<std::uint64_t>::max();
+  struct Best {
+    std::uint64_t key = no_key;
+    Index seat = 0;
+  };
+  void look(std::span<const Index> indexes, std::span<const Met> met, Best& found) const {
+    const Seat* const seats = seats_.data();
+    for (const Index index : indexes) {
+      const Seat& seat = seats[index];
+      double together = 0;
+      for (const Met& other : met) together += other.row[index] * other.weight;
+      // Bits of doubles that are not negative are ordered as they are. Salts are hashes already: a product is enough to mix them.
+      const std::uint64_t first = std::bit_cast<std::uint64_t>(together * seat.inverse) & 0xffff'ffff'0000'0000;
+      const std::uint64_t tie = ((seat.salt ^ dice_) * 0x9e37'79b9'7f4a'7c15) >> 48;
+      const std::uint64_t key = seat.stamp == shard_ + 1 ? no_key : first | seat.done | tie;
+      found.seat = key < found.key ? index : found.seat;
+      found.key = std::min(key, found.key);
+    }
+  }
+
+  std::vector<Seat> seats_;
+  std::vector<Index> order_;                           // seats by group
   std::vector<Segment> segments_;                      // by group
   std::vector<std::uint32_t> pairs_;                   // how often two were taken by one shard; empty: not counted
   std::vector<std::pair<std::uint32_t, Index>> heap_;  // largest quota first, as of some time ago
   std::vector<Index> picked_;                          // by this shard
   std::uint32_t shard_ = 0;
+  std::uint64_t dice_ = 0;  // what the shard brings to ties
 };
 
 // Who is first in each row: of those that may lead the one furthest behind its part.
 class Leaders {
  public:
-  Leaders(const Deal& deal, std::span<const std::uint32_t> quota) : deal_(deal), led_(quota.size()) {
+  Leaders(const Deal& deal, std::span<const std::uint32_t> quota) : deal_(deal), due_(quota.size()) {
     for (Index node = 0; node < quota.size(); ++node) pool_[may(node)] += quota[node];
   }
 
-  // `nodes` has counted the row already.
-  void put_first(std::span<Index> row, std::uint32_t shard, const Urn& nodes) {
+  void put_first(std::span<Index> row, std::uint32_t shard) {
     if (row.empty()) return;
     const bool able = std::ranges::any_of(row, [&](Index node) { return may(node); });
     std::size_t best = row.size();
-    std::pair<std::int64_t, std::uint64_t> best_score;
     for (std::size_t at = 0; at < row.size(); ++at) {
       if (may(row[at]) != able) continue;
-      // Of the rows so far it should lead taken · shards / pool.
-      const std::uint64_t taken = nodes.quota(row[at]) - nodes.left(row[at]);
-      const std::pair score(
-          static_cast<std::int64_t>(led_[row[at]] * pool_[able]) - static_cast<std::int64_t>(taken * deal_.shards),
-          mix64(deal_.salt[row[at]], shard));
-      if (best == row.size() || score < best_score) {
-        best = at;
-        best_score = score;
-      }
+      due_[row[at]] += deal_.shards;
+      if (best == row.size() || before(row[at], row[best], shard)) best = at;
     }
-    ++led_[row[best]];
+    due_[row[best]] -= pool_[able];
     std::swap(row[0], row[best]);
   }
 
  private:
   bool may(Index node) const { return deal_.leads.empty() || deal_.leads[node] != 0; }
+  bool before(Index a, Index b, std::uint32_t shard) const {
+    if (due_[a] != due_[b]) return due_[a] > due_[b];
+    return std::pair(mix64(deal_.salt[a], shard), a) < std::pair(mix64(deal_.salt[b], shard), b);
+  }
 
   const Deal& deal_;
-  std::vector<std::uint64_t> led_;
-  std::uint64_t pool_[2] = {0, 0};  // replicas on nodes that may not lead, and on those that may
+  // Of the rows that a node is in it should lead the part shards / pool; this is how much that is more than it leads, times pool.
+  std::vector<std::int64_t> due_;
+  std::int64_t pool_[2] = {0, 0};  // replicas on nodes that may not lead, and on those that may
 };
 
 // The domains of each shard. A domain with quota x gives each shard ⌊x/k⌋ replicas, which needs no choice, and one more to x mod k of them,
@@ -532,7 +552,7 @@ Dealt deal(const Deal& deal) {
     row.clear();
     nodes.begin_shard(shard, deal.shards - shard);
     for (const auto& [domain, replicas] : plan.next(shard, salt)) nodes.take(domain, replicas, row);
-    leaders.put_first(row, shard, nodes);
+    leaders.put_first(row, shard);
     for (const Index node : row) dealt.rows.add(NodeIndex(node));
     dealt.rows.end_row();
   }
