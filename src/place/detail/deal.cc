@@ -348,8 +348,8 @@ class Urn {
 
   // How often a partner met each other item, a row of the table, and how much that counts.
   struct Met {
-    const std::uint32_t* row = nullptr;
-    double weight = 0;
+    const std::uint32_t* row;
+    double weight;
   };
 
   // The best of those that the shard may take. Of a large group only a window is looked at, which begins anywhere, and the next one if
@@ -368,7 +368,7 @@ class Urn {
     for (Index visited = 0; visited < size && found.key == no_key; visited += window) {
       for (Index left = std::min(window, size - visited); left > 0;) {
         const Index run = std::min(left, segment.end - at);
-        look(std::span(order_).subspan(at, run), std::span(met).first(partners_met), found);
+        found = look(std::span(order_).subspan(at, run), std::span(met).first(partners_met), found);
         left -= run;
         at = at + run == segment.end ? segment.forced : at + run;
       }
@@ -385,19 +385,25 @@ class Urn {
     std::uint64_t key = no_key;
     Index seat = 0;
   };
-  void look(std::span<const Index> indexes, std::span<const Met> met, Best& found) const {
+  Best look(std::span<const Index> indexes, std::span<const Met> met, Best found) const {
     const Seat* const seats = seats_.data();
+    const Met* const others = met.data();
+    const std::size_t partners_met = met.size();
+    const std::uint64_t dice = dice_;
+    const std::uint32_t stamp = shard_ + 1;
     for (const Index index : indexes) {
       const Seat& seat = seats[index];
       double together = 0;
-      for (const Met& other : met) together += other.row[index] * other.weight;
+      for (std::size_t i = 0; i < partners_met; ++i) together += others[i].row[index] * others[i].weight;
       // Bits of doubles that are not negative are ordered as they are. Salts are hashes already: a product is enough to mix them.
       const std::uint64_t first = std::bit_cast<std::uint64_t>(together * seat.inverse) & 0xffff'ffff'0000'0000;
-      const std::uint64_t tie = ((seat.salt ^ dice_) * 0x9e37'79b9'7f4a'7c15) >> 48;
-      const std::uint64_t key = seat.stamp == shard_ + 1 ? no_key : first | seat.done | tie;
-      found.seat = key < found.key ? index : found.seat;
-      found.key = std::min(key, found.key);
+      const std::uint64_t tie = ((seat.salt ^ dice) * 0x9e37'79b9'7f4a'7c15) >> 48;
+      const std::uint64_t key = (first | seat.done | tie) | -std::uint64_t{seat.stamp == stamp};
+      const std::uint64_t better = -std::uint64_t{key < found.key};  // all bits or none
+      found.seat ^= (found.seat ^ index) & static_cast<Index>(better);
+      found.key ^= (found.key ^ key) & better;
     }
+    return found;
   }
 
   std::vector<Seat> seats_;
