@@ -194,8 +194,9 @@ void expect_level(const Request& request, const Dealt& dealt) {
   }
 }
 
-// How often two nodes share a shard: the largest difference from what their quotas promise, as a part of that, or none where it is less
-// than one and a half shards. Pairs within a domain and across are measured apart, since spread alone decides how many there are of either.
+// How often two nodes share a shard: the largest difference from what their quotas promise, as a part of that, or none where it
+// is less than one and a half shards. Pairs within a domain and across are measured apart, since spread alone decides how many
+// there are of either.
 double pairs_off(const Request& request, const Dealt& dealt) {
   const std::size_t size = request.size();
   const auto counts = held(request, dealt);
@@ -265,6 +266,38 @@ TEST(Deal, IsRefusedExactlyIfImpossible) {
   }
   EXPECT_GT(refused, 1000);
   EXPECT_LT(refused, 4000);
+}
+
+// Just enough slots, so that hardly any choice is free at the end.
+TEST(Deal, FindsTheLastSlot) {
+  int tight = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Rng rng(seed);
+    Request request =
+        even(static_cast<std::size_t>(rng.between(4, 60)), static_cast<std::uint32_t>(rng.below(9)), rng.chance(1, 2),
+             static_cast<std::uint32_t>(rng.between(20, 300)), static_cast<std::uint32_t>(rng.between(2, 6)));
+    for (std::size_t i = 0; i < request.size(); ++i) {
+      request.slots[i] = rng.below(2 * request.shards);
+      request.share[i] = static_cast<double>(rng.between(1, 4)) / 3;
+      request.fill[i] = static_cast<double>(rng.below(100)) / 7;
+    }
+    while (!why_no_deal(request.view())) {  // one slot less at a time, from any node
+      std::uint64_t& slots = request.slots[rng.below(request.size())];
+      slots = std::min<std::uint64_t>(slots, request.shards);
+      slots -= std::min<std::uint64_t>(slots, 1 + rng.below(3));
+    }
+    while (why_no_deal(request.view()) && why_no_deal(request.view())->bound == NoDeal::Bound::slots) {
+      ++request.slots[rng.below(request.size())];
+    }
+    if (why_no_deal(request.view())) continue;
+    ++tight;
+    const Dealt dealt = deal(request.view());
+    expect_valid(request, dealt);
+    expect_level(request, dealt);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(tight, 100);
 }
 
 NoDeal why(const Request& request) { return why_no_deal(request.view()).value(); }
@@ -369,6 +402,8 @@ TEST(Deal, MakesNoClosedGroups) {
                              {10, 0, true, 2000, 3, true},
                              {50, 0, true, 9000, 3, true},
                              {24, 4, true, 4000, 3, true},
+                             {150, 0, true, 60000, 3, true},
+                             {300, 6, true, 60000, 3},
                              {40, 0, false, 2000, 20}}) {
     SCOPED_TRACE(testing::Message() << shape.nodes << " nodes, " << shape.domains << " domains, " << shape.shards << " × "
                                     << shape.replicas);

@@ -48,9 +48,9 @@ struct ByDomain {
 
 constexpr std::uint64_t no_cap = std::numeric_limits<std::uint64_t>::max();
 
-// How many replicas each node gets. Replica x of a node has the level (fill + x) / share; those of the lowest levels are taken, as many
-// as are needed, within the room of nodes and domains. That is the best there is for any measure that punishes height, because the caps
-// nest: what is cheapest now never stands in the way of what is cheapest later.
+// How many replicas each node gets. Replica x of a node has the level (fill + x) / share; those of the lowest levels are taken,
+// as many as are needed, within the room of nodes and domains. That is the best there is for any measure that punishes height,
+// because the caps nest: what is cheapest now never stands in the way of what is cheapest later.
 class Quotas {
  public:
   Quotas(const Deal& deal, const ByDomain& domains)
@@ -120,8 +120,8 @@ class Quotas {
     return sum;
   }
 
-  // A level, as high as it can be, at which at most `target` replicas are taken. It stops where handing out the rest one by one is as
-  // cheap as looking on. Halving the bits of a double rather than its value takes at most 64 rounds whatever the range.
+  // A level, as high as it can be, at which at most `target` replicas are taken. It stops where handing out the rest one by one
+  // is as cheap as looking on. Halving the bits of a double rather than its value takes at most 64 rounds whatever the range.
   template <class Count>
   double highest(std::span<const Index> nodes, std::uint64_t target, const Count& count) const {
     double top = 0;
@@ -216,7 +216,7 @@ class Quotas {
   bool wanted_ = true;               // which nodes are being filled
 };
 
-// -------------------------------------------------------------------------------------------------------------------------- dealing
+// ------------------------------------------------------------------------------------------------------------------------- dealing
 
 constexpr std::size_t pair_items_max = 2048;  // 2048² counts of four bytes: 16 MB
 constexpr std::size_t pairs_small = 1 << 16;  // a table that costs nothing worth thinking about
@@ -224,8 +224,8 @@ constexpr Index partners_max = 8;             // of a longer row each item's pai
 constexpr Index window_pairs = 64;  // counts of pairs that are read for one choice: they differ by one or two, so a few will do
 constexpr Index window_plain = 8;   // items compared without them, which only keeps all about equally far behind their quota
 
-// Things in groups, each with a quota of shards that take it: nodes in domains, or domains. Every shard takes so many different ones of
-// each group. Invariant: with t shards left no quota is above t; one that equals t is forced, and stays so.
+// Things in groups, each with a quota of shards that take it: nodes in domains, or domains. Every shard takes so many different
+// ones of each group. Invariant: with t shards left no quota is above t; one that equals t is forced, and stays so.
 //
 // Items with a quota are seated group by group, and known by their seat inside: what is compared lies side by side.
 class Urn {
@@ -246,8 +246,8 @@ class Urn {
     shard_ = shard;
     dice_ = mix64(shard);
     picked_.clear();
-    // Keys in the heap are those of some time ago, and quotas only fall. One that is looked at is put back at its true height, which in
-    // a level deal is a fixed part of what it was: each item comes up a logarithmic number of times.
+    // Keys in the heap are those of some time ago, and quotas only fall. One that is looked at is put back at its true height,
+    // which in a level deal is a fixed part of what it was: each item comes up a logarithmic number of times.
     while (!heap_.empty() && heap_.front().first >= shards_left) {
       std::pop_heap(heap_.begin(), heap_.end());
       auto& [key, seat] = heap_.back();
@@ -312,7 +312,8 @@ class Urn {
     std::make_heap(heap_.begin(), heap_.end());
   }
 
-  // Where rows are so few that a pair hardly meets twice by chance a large table is not worth its memory; nor where there is no choice.
+  // Where rows are so few that a pair hardly meets twice by chance a large table is not worth its memory; nor where there is no
+  // choice.
   bool wants_pairs(std::uint32_t replicas) const {
     const std::size_t size = seats_.size();
     if (replicas < 2 || size > pair_items_max) return false;
@@ -352,8 +353,8 @@ class Urn {
     double weight;
   };
 
-  // The best of those that the shard may take. Of a large group only a window is looked at, which begins anywhere, and the next one if
-  // the shard has all of it already.
+  // The best of those that the shard may take. Of a large group only a window is looked at, which begins anywhere, and the next
+  // one if the shard has all of it already.
   Index best(const Segment& segment) const {
     std::array<Met, partners_max> met;
     std::size_t partners_met = 0;
@@ -377,9 +378,9 @@ class Urn {
     return found.seat;
   }
 
-  // The lowest key is the best: it met those already picked least, relative to what their quotas promise; then it is furthest behind;
-  // then the dice fell so. One number for all three (32, 16 and 16 bits) makes this loop, where a deal spends its time, free of branches
-  // that nobody could predict; what the cut-off bits would tell apart is as good as equal.
+  // The lowest key is the best: it met those already picked least, relative to what their quotas promise; then it is furthest
+  // behind; then the dice fell so. One number for all three (32, 16 and 16 bits) makes this loop, where a deal spends its time,
+  // free of branches that nobody could predict; what the cut-off bits would tell apart is as good as equal.
   static constexpr std::uint64_t no_key = std::numeric_limits<std::uint64_t>::max();
   struct Best {
     std::uint64_t key = no_key;
@@ -449,9 +450,9 @@ class Leaders {
   std::int64_t pool_[2] = {0, 0};  // replicas on nodes that may not lead, and on those that may
 };
 
-// The domains of each shard. A domain with quota x gives each shard ⌊x/k⌋ replicas, which needs no choice, and one more to x mod k of them,
-// which does. Domains that are in every shard anyway are a group apart: one more of theirs is a repetition, and so no shard has more than
-// one such more than another.
+// The domains of each shard. A domain with quota x gives each shard ⌊x/k⌋ replicas, which needs no choice, and one more to x
+// mod k of them, which does. Domains that are in every shard anyway are a group apart: one more of theirs is a repetition, and
+// so no shard has more than one such more than another.
 class DomainPlan {
  public:
   DomainPlan(const Deal& deal, const ByDomain& domains, std::span<const std::uint32_t> quota)
@@ -460,27 +461,30 @@ class DomainPlan {
   // Pairs of domain and number of replicas, for the next shard.
   const std::vector<std::pair<Index, std::uint32_t>>& next(std::uint32_t shard, std::uint64_t salt) {
     const std::uint32_t left = shards_ - shard;
-    std::uint32_t spare = static_cast<std::uint32_t>(fresh_ / left);
-    if (fresh_ % left != 0) spare += mix64(salt, shard) % left < fresh_ % left;
-    fresh_ -= spare;
+    std::uint32_t fresh = static_cast<std::uint32_t>(fresh_ / left);
+    if (fresh_ % left != 0) fresh += mix64(salt, shard) % left < fresh_ % left;
+    fresh_ -= fresh;
     urn_.begin_shard(shard, left);
-    extras_.clear();
-    if (spare > 0) urn_.take(0, spare, extras_);
-    const std::size_t repeated = extras_.size();
-    if (extra_ > spare) urn_.take(1, extra_ - spare, extras_);
+    again_.clear();
+    if (extra_ > fresh) urn_.take(group_always, extra_ - fresh, again_);
+    std::sort(again_.begin(), again_.end());
     plan_.clear();
-    std::sort(extras_.begin() + static_cast<std::ptrdiff_t>(repeated), extras_.end());
-    auto again = extras_.begin() + static_cast<std::ptrdiff_t>(repeated);
+    auto again = again_.begin();
     for (const Index domain : always_) {
-      const bool more = again != extras_.end() && *again == domain;
+      const bool more = again != again_.end() && *again == domain;
       plan_.emplace_back(domain, base_[domain] + more);
-      if (more) ++again;
+      again += more;
     }
-    for (std::size_t at = 0; at < repeated; ++at) plan_.emplace_back(extras_[at], 1);
+    picked_.clear();
+    if (fresh > 0) urn_.take(group_some, fresh, picked_);
+    for (const Index domain : picked_) plan_.emplace_back(domain, 1);
     return plan_;
   }
 
  private:
+  static constexpr Index group_some = 0;
+  static constexpr Index group_always = 1;
+
   // Also fills in the rest, since all of it comes of the same sums.
   Urn::Items items(const Deal& deal, const ByDomain& domains, std::span<const std::uint32_t> quota) {
     Urn::Items items{.groups = 2};
@@ -493,7 +497,7 @@ class DomainPlan {
       }
       base_[d] = static_cast<std::uint32_t>(sum / shards_);
       items.quota.push_back(static_cast<std::uint32_t>(sum % shards_));
-      items.group.push_back(base_[d] > 0);
+      items.group.push_back(base_[d] > 0 ? group_always : group_some);
       items.salt.push_back(salt);
       extra_ -= base_[d];
       if (base_[d] > 0) {
@@ -511,7 +515,8 @@ class DomainPlan {
   std::vector<Index> always_;        // domains with such
   std::uint64_t fresh_ = 0;          // quota left in domains that are not in every shard
   Urn urn_;
-  std::vector<Index> extras_;
+  std::vector<Index> again_;   // for the shard at hand: domains that give one more than every shard gets,
+  std::vector<Index> picked_;  // and those that are not in every shard
   std::vector<std::pair<Index, std::uint32_t>> plan_;
 };
 
