@@ -70,17 +70,14 @@ bool Board::end_round() {
     const bool last = i + 1 == order.size() || touched_[order[i + 1]].first != touched_[order[i]].first;
     counts[order[i]] = last ? 1 : 0;
   }
-  bool any = false;
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     const auto [replica, reason] = touched_[i];
     if (counts[i] == 0 || state->at(replica) == state->home(replica)) continue;
     moves.push_back({problem.replica_group[replica], state->home(replica), state->at(replica), reason, round});
-    any = true;
   }
   touched_.clear();
-  state->settle();
   ++round;
-  return any;
+  return state->settle();
 }
 
 bool Board::may_go(std::uint32_t replica) const {

@@ -105,7 +105,7 @@ struct Board {
   bool may_move_more(std::uint32_t count = 1) const;
   // Applies shifts, and remembers why.
   void move(const Trial& trial, MoveReason reason);
-  // Writes the round's moves down, and lets them be done. False: there were none.
+  // Writes the round's moves down, and lets them be done. False: nothing changed.
   bool end_round();
   bool out_of_budget();
 

@@ -2,6 +2,7 @@
 // What is done about a board, one idea a file, in this order. Each stage leaves every hard rule that holds holding.
 
 #include "evenkeel/place/detail/board.h"
+#include "evenkeel/place/explain.h"
 
 namespace evenkeel::place::detail {
 
@@ -26,6 +27,9 @@ void level_leaders(Board& board);
 
 // Cores for the placement of a plan, by workload: replicas that stay keep theirs.
 std::map<WorkloadId, Cores> choose_cores(const Cluster& cluster, const std::map<WorkloadId, Placement>& placement);
+
+// What a planned board says of one shard; nothing if there is no such shard.
+std::optional<Explanation> explain(const Board& board, const Plan& plan, const ShardId& shard);
 
 // Why nothing can take a replica: the bound that binds, and node by node.
 Refusal refusal_of(const Board& board, std::uint32_t replica);
