@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 namespace evenkeel::place {
@@ -122,7 +123,11 @@ class Floor {
   void note_large(double load, std::size_t times) {
     if (load >= large_from_) large_.insert(large_.end(), times, load);
   }
+  void note_unit(Amount load) {
+    if (unit_ != 1 && (unit_ == 0 || unit_ >= unit_min_)) unit_ = std::gcd(unit_, load);
+  }
   void fixed_bound();
+  void whole_bound();
   void largest_bound(const Kind& kind);
   void pair_bound();
   void class_bounds();
@@ -130,7 +135,7 @@ class Floor {
   void raise_outside(std::vector<Cell>& cells, std::size_t t, double forced);
   Bits bits_of(std::uint32_t able) const;
   std::vector<Cell> cells_of(const Bits& bits, std::uint32_t partition) const;
-  double load(std::uint32_t row) const { return static_cast<double>(problem_.loads[row * problem_.width() + dimension_]); }
+  Amount load(std::uint32_t row) const { return problem_.loads[row * problem_.width() + dimension_]; }
 
   const State& state_;
   const Problem& problem_;
@@ -138,6 +143,8 @@ class Floor {
   std::uint32_t dimension_;
   double level_;
   double replica_max_ = 0;
+  Amount unit_ = 0;  // all loads are multiples of it; below unit_min_ that says nothing, and is not followed further
+  Amount unit_min_;
   double large_from_;  // smaller ones cannot make pair_bound() rise above the mean, so there are at most 2N of interest
   std::vector<double> large_;
   std::vector<Kind> kinds_;
@@ -152,6 +159,7 @@ Floor::Floor(const State& state, const Field& field, std::uint32_t dimension)
       field_(field),
       dimension_(dimension),
       level_(field.mean()),
+      unit_min_(static_cast<Amount>(field.mean_node() / 1e5) + 1),
       large_from_(field.mean() * field.share_max / 2) {
   make_kinds();
   for (std::uint32_t group = 0; group < problem_.groups(); ++group) look_at(group);
@@ -163,6 +171,7 @@ Floor::Floor(const State& state, const Field& field, std::uint32_t dimension)
   }
   class_bounds();
   pair_bound();
+  whole_bound();
 }
 
 void Floor::make_kinds() {
@@ -196,8 +205,10 @@ void Floor::look_at(std::uint32_t group) {
   for (std::uint32_t replica = first; replica < end; ++replica) {
     const std::uint32_t node = state_.at(replica);
     if (!field_.has(node)) continue;
-    loads_[count] = load(problem_.replica_load[replica]);
-    alike &= loads_[count] == loads_[0];
+    const Amount amount = load(problem_.replica_load[replica]);
+    loads_[count] = static_cast<double>(amount);
+    if (loads_[count] != loads_[0]) alike = false;
+    if (count == 0 || !alike) note_unit(amount);
     largest = std::max(largest, loads_[count]);
     able &= kind.everywhere || problem_.able[kind.able][node] != 0;
     ++count;
@@ -206,7 +217,10 @@ void Floor::look_at(std::uint32_t group) {
   double lead = 0;
   if (!problem_.group_lead.empty() && problem_.group_lead[group] != none) {
     const std::uint32_t leader = state_.leader(group);
-    if (leader != none && field_.has(state_.at(leader))) lead = load(problem_.group_lead[group]);
+    if (leader != none && field_.has(state_.at(leader))) {
+      note_unit(load(problem_.group_lead[group]));
+      lead = static_cast<double>(load(problem_.group_lead[group]));
+    }
   }
   replica_max_ = std::max(replica_max_, largest + lead);
   if (!able) return;
@@ -271,7 +285,7 @@ void Floor::fixed_bound() {
   if (!problem_.frozen.empty())
     for (std::uint32_t replica = 0; replica < problem_.replicas(); ++replica)
       if (problem_.frozen[replica] != 0 && field_.has(state_.at(replica)))
-        fixed[state_.at(replica)] += load(problem_.replica_load[replica]);
+        fixed[state_.at(replica)] += static_cast<double>(load(problem_.replica_load[replica]));
   for (std::uint32_t node = 0; node < problem_.nodes; ++node)
     if (field_.share[node] > 0) level_ = std::max(level_, fixed[node] / field_.share[node]);
 }
@@ -299,6 +313,29 @@ void Floor::pair_bound() {
   std::ranges::nth_element(large_, last, std::greater<>());
   const double next_to_last = *std::min_element(large_.begin(), last);
   level_ = std::max(level_, (next_to_last + *last) / field_.share_max);
+}
+
+// Loads are multiples of one unit, so nodes are filled in steps of it: ten like replicas on three nodes are four on one of them. The level
+// is between one at which all units do not fit and the present one.
+void Floor::whole_bound() {
+  if (unit_ < unit_min_) return;
+  const auto unit = static_cast<double>(unit_);
+  double units = field_.usage_sum / unit;
+  for (std::uint32_t node = 0; node < problem_.nodes; ++node) units -= field_.base[node] / unit;
+  constexpr double slack = 1e-6;  // of a unit: rounding may make a floor lower, never higher
+  const auto fits = [&](double level) {
+    double room = slack;
+    for (std::uint32_t node = 0; node < problem_.nodes; ++node)
+      if (field_.share[node] > 0)
+        room += std::floor(std::max(0.0, level * field_.share[node] - field_.base[node]) / unit + slack);
+    return room >= units;
+  };
+  double high = field_.level_max;
+  constexpr int halvings = 40;
+  for (int i = 0; i < halvings && !fits(level_); ++i) {
+    const double middle = level_ + (high - level_) / 2;
+    (fits(middle) ? high : level_) = middle;
+  }
 }
 
 Bits Floor::bits_of(std::uint32_t able) const {
