@@ -19,8 +19,7 @@
 // Loads are whole numbers of the dimension's own unit, so usage is exact whatever the order of changes. Costs are doubles computed from
 // those whole numbers each time anew: they do not drift, and with the same build they are the same everywhere.
 //
-// Cost: a shift, swap or lead is evaluated in O(dimensions + replicas of the group), never in O(nodes). A State is for one thread;
-// evaluation through several Trials of one State at once is safe as long as nobody applies.
+// Cost: a shift, swap or lead is evaluated in O(dimensions + replicas of the group), never in O(nodes). One thread at a time.
 
 #include <array>
 #include <compare>
@@ -61,10 +60,11 @@ struct Cost {
 
 struct Dimension {
   std::string name;
-  bool held = true;          // a replica that leaves counts in the peak until it has left
-  double soft_weight = 0;    // of each unit above a node's soft limit; 0: no such goal
-  double level_weight = 0;   // of Σ usage² / share; 0: no such goal
+  bool held = true;         // a replica that leaves counts in the peak until it has left
+  double soft_weight = 0;   // of each unit above a node's soft limit; 0: no such goal
+  double level_weight = 0;  // of Σ usage² / share; 0: no such goal
   Cost::Tier soft_tier = Cost::soft;
+  bool counts = false;  // shown to people as whole numbers, not as parts of a capacity
 };
 
 struct Partition {
@@ -74,13 +74,14 @@ struct Partition {
 
 struct Family {
   std::string name;
-  std::uint32_t able = 0;           // which of Problem::able
-  std::uint32_t partition = none;   // spread is over its domains; none: no spread
-  std::uint32_t spread_least = 0;   // in at least so many domains, or in as many as there are replicas if those are fewer
+  std::uint32_t able = 0;          // which of Problem::able
+  std::uint32_t partition = none;  // spread is over its domains; none: no spread
+  std::uint32_t spread_least = 0;  // in at least so many domains, or in as many as there are replicas if those are fewer
   bool spread_hard = false;
   std::vector<std::uint32_t> apart_from;  // families
   std::vector<std::uint32_t> close_to;
-  std::vector<std::uint32_t> depends_on;  // every domain of Problem::dependency_partition that holds one of ours holds one of theirs
+  std::vector<std::uint32_t>
+      depends_on;  // every domain of Problem::dependency_partition that holds one of ours holds one of theirs
 };
 
 // Per unit of `ratio` × free(first) that free(second) falls short: used by problems that want two dimensions free together.
@@ -109,29 +110,30 @@ struct Problem {
   // Families, groups, replicas. Groups and replicas are in order, a group's replicas side by side.
   std::vector<Family> families;
   std::vector<std::uint32_t> group_family;
-  std::vector<std::uint32_t> group_first{0};     // groups + 1: its first replica
-  std::vector<std::uint32_t> group_lead;         // which row of loads its leader carries on top; none; or empty: no leaders
-  std::vector<std::uint32_t> origin_leader;      // parallel: the node that leads at the start, or none
+  std::vector<std::uint32_t> group_first{0};  // groups + 1: its first replica
+  std::vector<std::uint32_t> group_lead;      // which row of loads its leader carries on top; none; or empty: no leaders
+  std::vector<std::uint32_t> origin_leader;   // parallel: the node that leads at the start, or none
   std::vector<std::uint32_t> replica_group;
-  std::vector<std::uint32_t> replica_load;       // its row of `loads`
-  std::vector<std::uint32_t> origin;             // its node at the start, or none
-  std::vector<std::uint8_t> frozen;              // 1: it stays; or empty
-  std::vector<Amount> loads;                     // rows × dimensions
-  std::vector<double> measures;                  // by row: its size in its family's own balance; or empty: no such goal
-  std::vector<double> lead_measures;             // by group: its size in the leaders' balance; or empty
+  std::vector<std::uint32_t> replica_load;  // its row of `loads`
+  std::vector<std::uint32_t> origin;        // its node at the start, or none
+  std::vector<std::uint8_t> frozen;         // 1: it stays; or empty
+  std::vector<Amount> loads;                // rows × dimensions
+  std::vector<Amount> measures;             // by row: its size in its family's own balance; or empty: no such goal
+  std::vector<Amount> lead_measures;        // by group: its size in the leaders' balance; or empty: no such goal
 
   // Weights of goals that are no dimension's.
-  double family_level_weight = 0;                // Σ over families and nodes of measure² / family share
-  std::vector<double> family_share;              // by node: its fair part of every family, in all 1; 0: none
-  double leader_level_weight = 0;
-  std::vector<double> leader_share;              // by node
+  double family_level_weight = 0;         // Σ over families and nodes of measure² / family share
+  std::vector<double> family_share;       // by node: its fair part of every family; 0: takes no part
+  double leader_level_weight = 0;         // Σ over nodes of lead measure² / leader share
+  double family_leader_level_weight = 0;  // the same in each family
+  std::vector<double> leader_share;       // by node
   std::vector<FreePair> free_pairs;
-  double move_weight = 0;                        // of a moved replica's cost
-  std::vector<double> move_cost;                 // by replica
-  double between_weight = 0;                     // of the cost between two nodes
-  std::vector<double> between;                   // nodes × nodes, or empty
-  double most_moved_weight = 0;                  // of the largest number of moved replicas in one group
-  bool distinct_at_peak = true;                  // a node that a replica of the group is leaving is not free for another
+  double move_weight = 0;         // of a moved replica's cost
+  std::vector<double> move_cost;  // by replica
+  double between_weight = 0;      // of the cost between two nodes
+  std::vector<double> between;    // nodes × nodes, or empty
+  double most_moved_weight = 0;   // of the largest number of moved replicas in one group
+  bool distinct_at_peak = true;   // a node that a replica of the group is leaving is not free for another
 
   std::uint32_t groups() const { return static_cast<std::uint32_t>(group_family.size()); }
   std::uint32_t replicas() const { return static_cast<std::uint32_t>(replica_group.size()); }

@@ -25,9 +25,9 @@ struct Deal {
   // Per node, in order of name; nodes that may not hold the workload have no slots.
   std::span<const std::uint64_t> slots;    // how many more of these replicas fit
   std::span<const std::uint32_t> domains;  // numbers of domains of the spread level, 0…
-  std::span<const double> share;           // what part of the request should be its own, relative to the others'; 0: none, unless needed
-  std::span<const double> fill;            // what it holds already, in replicas of this size: the level starts there
-  std::span<const std::uint64_t> salt;     // a hash of seed and the node's name: ties end with it, mixed with the shard
+  std::span<const double> share;  // what part of the request should be its own, relative to the others'; 0: none, unless needed
+  std::span<const double> fill;   // what it holds already, in replicas of this size: the level starts there
+  std::span<const std::uint64_t> salt;  // a hash of seed and the node's name: ties end with it, mixed with the shard
 };
 
 // Why it cannot be.
@@ -39,8 +39,8 @@ struct NoDeal {
 };
 
 struct Dealt {
-  Rows<NodeIndex> rows;        // by shard; indexes into the spans
-  std::optional<NoDeal> no;    // then there are no rows
+  Rows<NodeIndex> rows;      // by shard; indexes into the spans
+  std::optional<NoDeal> no;  // then there are no rows
 };
 
 // Whether it can be, in O(nodes), without memory for the shards.
