@@ -33,6 +33,7 @@ Field field_of(const State& state, std::uint32_t dimension) {
   Field field;
   field.share.resize(problem.nodes);
   field.base.resize(problem.nodes);
+  if (problem.share.empty()) return field;
   for (std::uint32_t node = 0; node < problem.nodes; ++node) {
     const std::size_t cell = node * problem.width() + dimension;
     const double share = problem.share[cell];
@@ -133,8 +134,9 @@ class Floor {
   void class_bounds();
   void class_bound(const std::vector<const Kind*>& inside, std::vector<Cell> cells, std::uint32_t partition);
   void raise_outside(std::vector<Cell>& cells, std::size_t t, double forced);
-  Bits bits_of(std::uint32_t able) const;
+  Bits bits_of(std::uint32_t of) const;
   std::vector<Cell> cells_of(const Bits& bits, std::uint32_t partition) const;
+  bool able(std::uint32_t of, std::uint32_t node) const { return problem_.able.empty() || problem_.able[of][node] != 0; }
   Amount load(std::uint32_t row) const { return problem_.loads[row * problem_.width() + dimension_]; }
 
   const State& state_;
@@ -183,9 +185,9 @@ void Floor::make_kinds() {
     Kind kind;
     kind.able = family.able;
     kind.partition = family.partition;
-    const auto& able = problem_.able[family.able];
     kind.everywhere = true;
-    for (std::uint32_t node = 0; node < problem_.nodes; ++node) kind.everywhere &= field_.share[node] <= 0 || able[node] != 0;
+    for (std::uint32_t node = 0; node < problem_.nodes; ++node)
+      kind.everywhere &= field_.share[node] <= 0 || able(family.able, node);
     kinds_.push_back(std::move(kind));
   }
 }
@@ -199,7 +201,7 @@ void Floor::look_at(std::uint32_t group) {
   const std::uint32_t end = problem_.group_end(group);
   if (loads_.size() < end - first) loads_.resize(end - first);
   std::uint32_t count = 0;
-  bool able = true;
+  bool at_able = true;
   bool alike = true;
   double largest = 0;
   for (std::uint32_t replica = first; replica < end; ++replica) {
@@ -210,7 +212,7 @@ void Floor::look_at(std::uint32_t group) {
     if (loads_[count] != loads_[0]) alike = false;
     if (count == 0 || !alike) note_unit(amount);
     largest = std::max(largest, loads_[count]);
-    able &= kind.everywhere || problem_.able[kind.able][node] != 0;
+    at_able &= kind.everywhere || able(kind.able, node);
     ++count;
   }
   if (count == 0) return;
@@ -223,7 +225,7 @@ void Floor::look_at(std::uint32_t group) {
     }
   }
   replica_max_ = std::max(replica_max_, largest + lead);
-  if (!able) return;
+  if (!at_able) return;
   const std::uint32_t domains = family.partition == none ? 0 : domains_of(group, family);
   if (alike)
     add_alike(kind, count, domains, loads_[0], lead);
@@ -299,8 +301,7 @@ void Floor::largest_bound(const Kind& kind) {
     if (field_.base_level_max + load / field_.share_min <= level_) continue;  // nearly always: no node is raised so far by it
     levels.clear();
     for (std::uint32_t node = 0; node < problem_.nodes; ++node)
-      if (field_.share[node] > 0 && problem_.able[kind.able][node] != 0)
-        levels.push_back((field_.base[node] + load) / field_.share[node]);
+      if (field_.share[node] > 0 && able(kind.able, node)) levels.push_back((field_.base[node] + load) / field_.share[node]);
     if (levels.size() <= k) continue;
     std::ranges::nth_element(levels, levels.begin() + static_cast<std::ptrdiff_t>(k));
     level_ = std::max(level_, levels[k]);
@@ -338,11 +339,10 @@ void Floor::whole_bound() {
   }
 }
 
-Bits Floor::bits_of(std::uint32_t able) const {
+Bits Floor::bits_of(std::uint32_t of) const {
   Bits bits((problem_.nodes + 63) / 64);
   for (std::uint32_t node = 0; node < problem_.nodes; ++node)
-    if (field_.share[node] > 0 && (able == none || problem_.able[able][node] != 0))
-      bits[node / 64] |= std::uint64_t{1} << node % 64;
+    if (field_.share[node] > 0 && (of == none || able(of, node))) bits[node / 64] |= std::uint64_t{1} << node % 64;
   return bits;
 }
 
