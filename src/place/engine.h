@@ -80,8 +80,11 @@ struct Family {
   bool spread_hard = false;
   std::vector<std::uint32_t> apart_from;  // families
   std::vector<std::uint32_t> close_to;
-  std::vector<std::uint32_t>
-      depends_on;  // every domain of Problem::dependency_partition that holds one of ours holds one of theirs
+  // Every domain of Problem::dependency_partition that holds one of ours holds one of each of these.
+  std::vector<std::uint32_t> depends_on;
+  double own_weight = 0;        // of Σ measure² / own share over the nodes: the family level by itself; 0: no such goal
+  std::uint32_t own_share = 0;  // which of Problem::own_shares
+  double lead_weight = 0;       // the same for its leaders' measures over Problem::leader_share
 };
 
 // Per unit of `ratio` × free(first) that free(second) falls short: used by problems that want two dimensions free together.
@@ -122,11 +125,9 @@ struct Problem {
   std::vector<Amount> lead_measures;        // by group: its size in the leaders' balance; or empty: no such goal
 
   // Weights of goals that are no dimension's.
-  double family_level_weight = 0;         // Σ over families and nodes of measure² / family share
-  std::vector<double> family_share;       // by node: its fair part of every family; 0: takes no part
-  double leader_level_weight = 0;         // Σ over nodes of lead measure² / leader share
-  double family_leader_level_weight = 0;  // the same in each family
-  std::vector<double> leader_share;       // by node
+  std::vector<std::vector<double>> own_shares;  // by kind and node: its fair part of a family; 0: takes no part
+  double leader_level_weight = 0;               // Σ over nodes of lead measure² / leader share
+  std::vector<double> leader_share;             // by node
   std::vector<FreePair> free_pairs;
   double move_weight = 0;         // of a moved replica's cost
   std::vector<double> move_cost;  // by replica
