@@ -301,12 +301,14 @@ void give_shards_loads(Workload& workload) {
   }
 }
 
-// Rounded to whole billionths, and never to nothing.
+// Rounded to whole millionths or, if it is as large as bytes are, to whole ones; never to nothing.
 Quantity scaled(Quantity load, double factor) {
   if (load == Quantity{}) return load;
+  constexpr std::int64_t bytes_from = 1'000'000;
   constexpr std::int64_t fine = 1 << 30;
+  const Quantity unit = load < Quantity(bytes_from) ? millionth : Quantity(1);
   const auto times = static_cast<std::int64_t>(std::llround(factor * fine));
-  return Quantity::from_nano(std::max<Int128>(1, load.nano() * times / fine));
+  return Quantity::from_nano(std::max<Int128>(1, load.nano() * times / fine / unit.nano()) * unit.nano());
 }
 
 void set_status(Cluster& cluster, const std::vector<std::uint32_t>& nodes, NodeStatus status) {

@@ -1,6 +1,7 @@
 #include "evenkeel/place/floors.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -86,7 +87,10 @@ class Outside {
 struct Kind {
   std::uint32_t able = 0;
   std::uint32_t partition = none;
-  bool everywhere = false;  // all nodes that take part are able
+  // By node: its domain, with a bit set if it is not able; or away, if it takes no part.
+  static constexpr std::uint32_t away = none;
+  static constexpr std::uint32_t unable = std::uint32_t{1} << 31;
+  std::vector<std::uint32_t> where;
   Outside nodes;
   Outside domains;
   double leads = 0;             // what their leaders carry on top, wherever they are
@@ -116,8 +120,19 @@ class Floor {
     double base = 0;
   };
 
+  static constexpr std::size_t few = 32;  // replicas of a group; their domains are compared each with each
+  struct Looked {
+    std::uint32_t count = 0;    // replicas that take part
+    std::uint32_t domains = 0;  // of those, if simple
+    bool alike = true;
+    bool able = true;
+    bool simple = true;  // all of them take part, and they are few
+    double largest = 0;
+  };
+
   void make_kinds();
   void look_at(std::uint32_t group);
+  Looked look_at_row(std::uint32_t group, const Kind& kind);
   std::uint32_t domains_of(std::uint32_t group, const Family& family);
   void add_alike(Kind& kind, std::uint32_t count, std::uint32_t domains, double load, double lead);
   void add_mixed(Kind& kind, std::uint32_t count, std::uint32_t domains, double lead);
@@ -151,7 +166,7 @@ class Floor {
   std::vector<double> large_;
   std::vector<Kind> kinds_;
   std::vector<std::uint32_t> kind_of_;  // by family
-  std::vector<double> loads_;           // of the group looked at
+  std::vector<double> loads_{0};        // of the group looked at; of like ones the first
   std::vector<std::uint32_t> seen_;     // domains of the group looked at
 };
 
@@ -185,9 +200,12 @@ void Floor::make_kinds() {
     Kind kind;
     kind.able = family.able;
     kind.partition = family.partition;
-    kind.everywhere = true;
-    for (std::uint32_t node = 0; node < problem_.nodes; ++node)
-      kind.everywhere &= field_.share[node] <= 0 || able(family.able, node);
+    kind.where.assign(problem_.nodes, Kind::away);
+    for (std::uint32_t node = 0; node < problem_.nodes; ++node) {
+      if (field_.share[node] <= 0) continue;
+      kind.where[node] = kind.partition == none ? 0 : problem_.partitions[kind.partition].domain[node];
+      if (!able(kind.able, node)) kind.where[node] |= Kind::unable;
+    }
     kinds_.push_back(std::move(kind));
   }
 }
@@ -197,25 +215,8 @@ void Floor::make_kinds() {
 void Floor::look_at(std::uint32_t group) {
   const Family& family = problem_.families[problem_.group_family[group]];
   Kind& kind = kinds_[kind_of_[problem_.group_family[group]]];
-  const std::uint32_t first = problem_.group_first[group];
-  const std::uint32_t end = problem_.group_end(group);
-  if (loads_.size() < end - first) loads_.resize(end - first);
-  std::uint32_t count = 0;
-  bool at_able = true;
-  bool alike = true;
-  double largest = 0;
-  for (std::uint32_t replica = first; replica < end; ++replica) {
-    const std::uint32_t node = state_.at(replica);
-    if (!field_.has(node)) continue;
-    const Amount amount = load(problem_.replica_load[replica]);
-    loads_[count] = static_cast<double>(amount);
-    if (loads_[count] != loads_[0]) alike = false;
-    if (count == 0 || !alike) note_unit(amount);
-    largest = std::max(largest, loads_[count]);
-    at_able &= kind.everywhere || able(kind.able, node);
-    ++count;
-  }
-  if (count == 0) return;
+  const Looked looked = look_at_row(group, kind);
+  if (looked.count == 0) return;
   double lead = 0;
   if (!problem_.group_lead.empty() && problem_.group_lead[group] != none) {
     const std::uint32_t leader = state_.leader(group);
@@ -224,20 +225,63 @@ void Floor::look_at(std::uint32_t group) {
       lead = static_cast<double>(load(problem_.group_lead[group]));
     }
   }
-  replica_max_ = std::max(replica_max_, largest + lead);
-  if (!at_able) return;
-  const std::uint32_t domains = family.partition == none ? 0 : domains_of(group, family);
-  if (alike)
-    add_alike(kind, count, domains, loads_[0], lead);
+  replica_max_ = std::max(replica_max_, looked.largest + lead);
+  if (!looked.able) return;
+  std::uint32_t domains = 0;
+  if (family.partition != none)
+    domains = looked.simple ? std::min(looked.domains, family.spread_least) : domains_of(group, family);
+  if (looked.alike)
+    add_alike(kind, looked.count, domains, loads_[0], lead);
   else
-    add_mixed(kind, count, domains, lead);
+    add_mixed(kind, looked.count, domains, lead);
+}
+
+// This is nearly all of the time that a floor takes: plain pointers, and one look at a table for each replica.
+Floor::Looked Floor::look_at_row(std::uint32_t group, const Kind& kind) {
+  const auto row = state_.row(group);
+  const std::uint32_t* rows = problem_.replica_load.data() + problem_.group_first[group];
+  const std::uint32_t* where = kind.where.data();
+  std::array<std::uint32_t, few> seen;
+  std::uint32_t load_row = none;
+  Looked looked;
+  looked.simple = row.size() <= few;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] == none) continue;
+    const std::uint32_t domain = where[row[i]];
+    if (domain == Kind::away) {
+      looked.simple = false;
+      continue;
+    }
+    looked.able &= (domain & Kind::unable) == 0;
+    looked.alike &= looked.count == 0 || rows[i] == load_row;
+    load_row = rows[i];
+    ++looked.count;
+    if (!looked.simple) continue;
+    bool fresh = true;
+    for (std::uint32_t j = 0; j < looked.domains; ++j) fresh &= seen[j] != domain;
+    seen[looked.domains] = domain;
+    looked.domains += fresh ? 1 : 0;
+  }
+  if (looked.count == 0) return looked;
+  if (looked.alike) {
+    note_unit(load(load_row));
+    looked.largest = loads_[0] = static_cast<double>(load(load_row));
+    return looked;
+  }
+  loads_.clear();
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (row[i] == none || where[row[i]] == Kind::away) continue;
+    note_unit(load(rows[i]));
+    loads_.push_back(static_cast<double>(load(rows[i])));
+    looked.largest = std::max(looked.largest, loads_.back());
+  }
+  return looked;
 }
 
 // In how many domains those replicas of a group are, and will be, that take part: without the domains where others of it stay.
 std::uint32_t Floor::domains_of(std::uint32_t group, const Family& family) {
   const auto& domain = problem_.partitions[family.partition].domain;
   const auto row = state_.row(group);
-  constexpr std::size_t few = 32;
   seen_.clear();
   std::uint32_t staying = 0;
   for (const bool takes_part : {false, true}) {
