@@ -393,6 +393,22 @@ Cluster make_instance(std::string_view id, std::uint64_t seed) {
   stop_on_bug("the instance is one of instances()");
 }
 
+std::uint64_t fingerprint(const Cluster& cluster) {
+  std::uint64_t hash = 0;
+  const auto add = [&](Quantity quantity) { hash = mix64(hash, static_cast<std::uint64_t>(quantity.nano())); };
+  for (const Node& node : cluster.nodes) {
+    hash = mix64(hash, hash64(node.zone));
+    for (const auto& [resource, capacity] : node.capacity) add(capacity);
+    for (const auto& [key, value] : node.labels) hash = mix64(hash, hash64(key));
+  }
+  for (const Workload& workload : cluster.workloads) {
+    for (const auto& [resource, load] : workload.load) add(load);
+    for (const auto& [resource, load] : workload.leader_load) add(load);
+    for (const Quantity load : workload.shard_loads.values) add(load);
+  }
+  return hash;
+}
+
 const std::vector<Event>& events() {
   static const std::vector<Event> all = {{"E1"}, {"E2"}, {"E3"},      {"E4"},  {"E5", 2},
                                          {"E6"}, {"E7"}, {"E8", 100}, {"E10"}, {"E11"}};

@@ -25,6 +25,9 @@ const std::vector<Instance>& instances();
 // Nothing is placed yet. The id is one of instances().
 Cluster make_instance(std::string_view id, std::uint64_t seed);
 
+// A hash of all capacities and loads: equal if two machines made the same instance.
+std::uint64_t fingerprint(const Cluster& cluster);
+
 struct Event {
   std::string id;
   std::uint32_t steps = 1;  // each is planned for and carried out before the next one

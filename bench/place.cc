@@ -263,6 +263,8 @@ void run_instance(const bench::Instance& instance, const Arguments& arguments) {
   {
     const Cluster cluster = bench::make_instance(instance.id, arguments.seed);
     for (const Problem& problem : check(cluster, 1)) stop_on_bug(problem.message);
+    fmt::print("{}\n", fmt::format(R"({{"bench":"place","instance":"{}","seed":{},"fingerprint":"{:016x}"}})", instance.id,
+                                   arguments.seed, bench::fingerprint(cluster)));
     balanced = run(cluster, options, instance.id, "new");
   }
   if (arguments.events.empty()) return;
