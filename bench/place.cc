@@ -24,6 +24,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/greedy.h"
 #include "bench/instances.h"
 
 #include "evenkeel/base/result.h"
@@ -244,6 +245,23 @@ Cluster run(const Cluster& cluster, const place::PlanOptions& options, const std
   return next;
 }
 
+// What the plain alternative makes of it, beside which a plan from nothing is to be read.
+void run_greedy(const Cluster& cluster, const std::string& instance) {
+  const Watch watch;
+  const Cluster placed = bench::place_greedily(cluster);
+  const double seconds = watch.seconds(), cpu_seconds = watch.cpu_seconds();
+  const Ledger after(placed);
+  std::string balance;
+  for (const auto& [resource, capacity] : cluster.nodes[0].capacity)
+    balance +=
+        fmt::format(R"({}"{}":{{"recomputed":{:.6f}}})", balance.empty() ? "" : ",", resource, after.max_over_mean(resource));
+  fmt::print("{}\n",
+             fmt::format(R"({{"bench":"place","instance":"{}","event":"baseline_greedy","seconds":{:.3f},"cpu_seconds":{:.3f},)"
+                         R"("balance":{{{}}}}})",
+                         instance, seconds, cpu_seconds, balance));
+  std::fflush(stdout);
+}
+
 // What events start from: a plan's result that a further plan does not change.
 Cluster settled(Cluster cluster, const place::PlanOptions& options) {
   constexpr int rounds_max = 5;
@@ -265,6 +283,7 @@ void run_instance(const bench::Instance& instance, const Arguments& arguments) {
     for (const Problem& problem : check(cluster, 1)) stop_on_bug(problem.message);
     fmt::print("{}\n", fmt::format(R"({{"bench":"place","instance":"{}","seed":{},"fingerprint":"{:016x}"}})", instance.id,
                                    arguments.seed, bench::fingerprint(cluster)));
+    run_greedy(cluster, instance.id);
     balanced = run(cluster, options, instance.id, "new");
   }
   if (arguments.events.empty()) return;
