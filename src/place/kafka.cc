@@ -72,7 +72,7 @@ class KafkaReader {
   explicit KafkaReader(const Document& document) : root_(document.root()), problems_(document.problems()) {}
 
   void read_kcat() {
-    FieldReader fields(root_, problems_, "what kcat -L -J prints");
+    FieldReader fields(root_, problems_, "a listing of kcat -L -J");
     const auto brokers = fields.take_required("brokers");
     if (brokers && expect_list(*brokers, problems_, "brokers")) {
       for (const Value item : brokers->items()) read_broker(item);
