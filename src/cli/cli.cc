@@ -13,7 +13,7 @@ namespace {
 constexpr void (*table_of_commands[])(CLI::App&, Session&) = {add_validate, add_plan,       add_broker,
                                                               add_version,  add_completion, add_man};
 
-constexpr std::string_view description = "Evenkeel keeps a cluster's work on an even keel.";
+constexpr std::string_view about = "Evenkeel keeps a cluster's work on an even keel.";
 constexpr std::string_view footer =
     "Exit status: 0 done, 1 failed or refused, 2 wrong usage or input, 3 not found,\n"
     "             4 conflict, 5 unreachable or timed out, 6 denied.\n"
@@ -109,7 +109,7 @@ void parse_failed(Session& session, CLI::App& app, std::span<const std::string> 
 }
 
 std::unique_ptr<CLI::App> make_app(Session& session) {
-  auto app = std::make_unique<CLI::App>(std::string(description), "evenkeel");
+  auto app = std::make_unique<CLI::App>(std::string(about), "evenkeel");
   app->footer(std::string(footer));
   for (const auto add : table_of_commands) add(*app, session);
   return app;
