@@ -38,7 +38,7 @@ class Packer {
     std::uint64_t good = 0;
     for (std::uint64_t i = 0; i < tries_max && good < starts; ++i) {
       packing_.clear();
-      if (!try_once(tries[i % tries.size()], starts)) continue;
+      if (!try_once(tries[i % tries.size()])) continue;
       ++good;
       keep_better();
     }
@@ -52,7 +52,7 @@ class Packer {
     return mixed;
   }
 
-  bool try_once(const Try& how, std::uint64_t starts) {
+  bool try_once(const Try& how) {
     std::vector<std::uint32_t> homeless = PackGreedy(packing_, rng_).run(how.order, how.jitter);
     const std::uint64_t count = std::uint64_t{request_.shards} * request_.replicas;
     if (!homeless.empty()) {
@@ -66,7 +66,7 @@ class Packer {
     level_leads(packing_);
     if (packing_.levels() == 0 || count == 0) return true;
     PackLists lists(packing_);
-    PackRefine(packing_, lists, rng_).run(100 * count + 30'000'000 / starts);
+    PackRefine(packing_, lists, rng_).run(100 * count + 2'000'000);
     return true;
   }
 
