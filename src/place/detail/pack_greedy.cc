@@ -28,7 +28,7 @@ PackGreedy::PackGreedy(Packing& packing, Rng& rng) : packing_(packing), rng_(rng
   domain_used_.assign(packing.domains(), 0);
   if (packing.nodes() <= pair_nodes_max && packing.replicas() > 1)
     pairs_.assign(std::size_t{packing.nodes()} * packing.nodes(), 0);
-  scans_left_ = 20'000'000 / able + 200'000'000 / able;
+  scans_left_ = 50'000'000 / able;
 }
 
 // What is drawn from a domain is what is best there of its kind; no domain is drawn more often than a shard can use it.

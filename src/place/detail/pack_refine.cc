@@ -74,10 +74,12 @@ std::uint32_t PackRefine::partner(std::uint32_t node) {
     best_hope = gain;
   };
   const auto& near = by_domain_[packing_.domain(node)];
-  for (std::size_t i = 0; i < partners; ++i) look(near[rng_.below(near.size())]);
+  // Where the most promising one was of no use, chance has more to say.
+  const std::size_t looks = std::max<std::size_t>(1, partners >> (2 * fails_[node]));
+  for (std::size_t i = 0; i < looks; ++i) look(near[rng_.below(near.size())]);
   // Another domain is of use to few shards, so it is tried now and then.
   if (near.size() < 2 || rng_.below(4) == 0) {
-    for (std::size_t i = 0; i < partners; ++i) look(packing_.able()[rng_.below(packing_.able().size())]);
+    for (std::size_t i = 0; i < looks; ++i) look(packing_.able()[rng_.below(packing_.able().size())]);
   }
   return best;
 }
@@ -159,7 +161,7 @@ bool PackRefine::mend(std::uint32_t node) {
 }
 
 void PackRefine::run(std::uint64_t budget) {
-  constexpr std::uint32_t fails_max = 6;  // then a node is left as it is
+  constexpr std::uint32_t fails_max = 10;  // then a node is left as it is
   while (looked_at_ < budget) {
     ++round_;
     bool any = false;
