@@ -128,7 +128,7 @@ TEST(Pack, keeps_every_hard_rule_or_places_nothing) {
 TEST(Pack, finds_what_fits_with_a_tenth_to_spare) {
   Rng rng(2);
   int found = 0;
-  constexpr int count = 200;
+  constexpr int count = 100;
   for (int i = 0; i < count; ++i) {
     Request request(40, 3, 9, 3, 2);
     request.hard = true;

@@ -39,7 +39,7 @@ class Packer {
     for (std::uint64_t i = 0; good < starts && i < failures_max + good; ++i) {
       packing_.clear();
       // Beyond the table only chance is left.
-      if (!try_once(i < tries.size() ? tries[i] : Try{PackOrder::largest, 0.9})) continue;
+      if (!try_once(i < tries.size() ? tries[i] : Try{PackOrder::largest, 0.9}, starts)) continue;
       ++good;
       keep_better();
     }
@@ -53,7 +53,7 @@ class Packer {
     return mixed;
   }
 
-  bool try_once(const Try& how) {
+  bool try_once(const Try& how, std::uint64_t starts) {
     std::vector<std::uint32_t> homeless = PackGreedy(packing_, rng_).run(how.order, how.jitter);
     const std::uint64_t count = std::uint64_t{request_.shards} * request_.replicas;
     if (!homeless.empty()) {
@@ -69,7 +69,7 @@ class Packer {
     level_leads(packing_);
     if (packing_.levels() == 0 || count == 0) return true;
     PackLists lists(packing_);
-    PackRefine(packing_, lists, rng_).run(100 * count + 2'000'000);
+    PackRefine(packing_, lists, rng_).run(100 * count + 2'000'000 / starts);
     return true;
   }
 
