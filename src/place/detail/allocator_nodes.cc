@@ -87,7 +87,6 @@ Load AllocatorNodes::numbered(const Amounts& amounts) {
     load.emplace_back(numbers_.at(resource), amount);
   }
   if (resources_.size() > known) follow();
-  std::ranges::sort(load);
   return load;
 }
 

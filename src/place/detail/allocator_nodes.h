@@ -14,7 +14,8 @@
 
 namespace evenkeel::place::detail {
 
-// A replica's load by the numbers of resources, in rising order, none of it zero.
+// A replica's load by the numbers of resources, none of it zero. In order of names: numbers follow the order in which resources were seen,
+// and nothing may depend on that.
 using Load = std::vector<std::pair<std::uint32_t, Quantity>>;
 
 struct NodeState {

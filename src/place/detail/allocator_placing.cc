@@ -66,6 +66,7 @@ bool Placing::place_in_order(ShardIndex first, std::span<const std::uint32_t> or
   for (std::size_t i = 0; i < order.size(); ++i) {
     const ShardIndex shard(first.value() + order[i]);
     if (!alike_) load_ = loads_.of(spec_, shard);
+    view_.next_shard(order.size() - i);
     const auto row = pick_row(shard);
     if (!row) {
       give_back(first, order.first(i), rows);

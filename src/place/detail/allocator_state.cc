@@ -61,7 +61,6 @@ Load Loads::of(const Workload& workload, ShardIndex shard) const {
   for (std::size_t i = 0; i < own->size(); ++i) {
     if ((*own)[i] != Quantity()) found.emplace_back(columns[i], (*own)[i]);
   }
-  std::ranges::sort(found);
   return found;
 }
 

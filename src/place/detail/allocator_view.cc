@@ -117,11 +117,7 @@ std::uint64_t View::key(std::uint32_t leaf) const {
   const std::uint32_t own = own_[leaf];
   if (!quotas_.empty()) {
     const std::uint32_t quota = quotas_[leaf];
-    if (own < quota) {
-      // Towards the end those that are owed one more than the rest come first, or the last shard might need them twice.
-      const bool urgent = quota == quota_most_ && quota - own == 2;
-      return 2 * (std::uint64_t{own} * quota_most_ / quota) + (urgent ? 0 : 1);
-    }
+    if (own < quota) return quota - own >= shards_left_ ? 0 : 1 + std::uint64_t{own} * quota_most_ / quota;
   } else if (own <= static_cast<std::uint64_t>(per_share_ * shares_[leaf])) {
     return (1ull << phase_shift) | fullness(leaf);
   }
@@ -153,9 +149,30 @@ void View::begin(const Size& size_of, std::uint64_t dice) {
   per_share_ = share_sum_ > 0 ? static_cast<double>(size_of.shards * size_of.replicas) / share_sum_ : 0;
   if (size_of.shards * size_of.replicas < size()) return;
   set_quotas(size_of, dice);
-  std::vector<std::uint64_t> keys(size());
-  for (std::uint32_t leaf = 0; leaf < size(); ++leaf) keys[leaf] = key(leaf);
+  shards_left_ = size_of.shards;
+  std::vector<std::uint64_t> keys(size()), owed(size());
+  for (std::uint32_t leaf = 0; leaf < size(); ++leaf) {
+    keys[leaf] = key(leaf);
+    owed[leaf] = owed_key(leaf);
+  }
   tree_.assign(keys);
+  owed_.assign(owed);
+}
+
+// A node that is owed as much as there are shards left has to get one of each. If quotas add up and nothing else stands in the way, at
+// most as many nodes as a shard has replicas are in that state, and all quotas are met to the last.
+void View::next_shard(std::uint64_t left) {
+  shards_left_ = left;
+  if (quotas_.empty()) return;
+  while (const auto leaf = owed_.least({}, 0)) {
+    if (quotas_[*leaf] - own_[*leaf] < left) return;
+    if (tree_.key(*leaf) != LeastTree::blocked) unblock(*leaf);
+    owed_.set(*leaf, LeastTree::blocked);
+  }
+}
+
+std::uint64_t View::owed_key(std::uint32_t leaf) const {
+  return own_[leaf] < quotas_[leaf] ? LeastTree::blocked - 1 - (quotas_[leaf] - own_[leaf]) : LeastTree::blocked;
 }
 
 // What each node should get: in proportion to shares, but no domain more than it can have replicas of different shards. Parts of a
@@ -208,6 +225,7 @@ void View::took(std::uint32_t leaf) {
   touch(leaf);
   ++own_[leaf];
   unblock(leaf);
+  if (!quotas_.empty()) owed_.set(leaf, owed_key(leaf));
 }
 
 void View::end() {

@@ -57,6 +57,7 @@ class View {
   };
   void begin(const Size& size, std::uint64_t dice);
   void end();
+  void next_shard(std::uint64_t left);  // so many are left, this one included
   std::optional<std::uint32_t> least(std::span<const Range> without, std::uint64_t dice) const {
     return tree_.least(without, dice);
   }
@@ -70,6 +71,7 @@ class View {
   void measure();
   std::uint64_t fullness(std::uint32_t leaf) const;
   std::uint64_t key(std::uint32_t leaf) const;
+  std::uint64_t owed_key(std::uint32_t leaf) const;
   void touch(std::uint32_t leaf);
   void set_quotas(const Size& size, std::uint64_t dice);
 
@@ -89,6 +91,8 @@ class View {
   double per_share_ = 0;               // replicas per share
   std::vector<std::uint32_t> quotas_;  // by leaf; empty: small
   std::uint32_t quota_most_ = 0;
+  std::uint64_t shards_left_ = 0;
+  LeastTree owed_;                          // what is missing of the quotas, the most first
   std::vector<std::uint32_t> own_;          // by leaf; zero between requests
   std::vector<std::uint32_t> own_leaders_;  // likewise
   std::vector<std::uint32_t> touched_;
