@@ -160,7 +160,7 @@ std::uint64_t AllocatorNodes::room(NodeIndex index, const Load& load, bool syste
 }
 
 // Core 0 waits while it is ahead with its reserve; a full core is out. Where only core 0 is left it is taken.
-Core AllocatorNodes::choose_core(NodeIndex index, bool system, const std::function<std::uint32_t(Core)>& own) const {
+Core AllocatorNodes::choose_core(NodeIndex index, bool system, std::span<const std::uint32_t> own) const {
   const auto& cores = nodes_[index.value()].cores;
   if (cores.size() == 1) return Core(0);
   const std::uint32_t per_core = settings_.replicas_per_core;
@@ -170,7 +170,7 @@ Core AllocatorNodes::choose_core(NodeIndex index, bool system, const std::functi
   std::optional<std::tuple<std::uint32_t, std::uint32_t, std::uint16_t>> best;
   for (std::uint16_t i = zero_waits ? 1 : 0; i < cores.size(); ++i) {
     if (!system && per_core > 0 && cores[i].counted >= per_core) continue;
-    const std::tuple candidate(own(Core(i)), cores[i].all, i);
+    const std::tuple candidate(i < own.size() ? own[i] : 0, cores[i].all, i);
     if (!best || candidate < *best) best = candidate;
   }
   return best ? Core(std::get<2>(*best)) : Core(0);

@@ -3,9 +3,9 @@
 // again leaves no trace.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,8 +66,8 @@ class AllocatorNodes {
   std::uint64_t room(NodeIndex index, const Load& load, bool system, std::uint64_t most) const;
   std::uint64_t slots_left(NodeIndex index, bool system, std::uint64_t most) const;
 
-  // `own` tells how many replicas of the workload a core holds.
-  Core choose_core(NodeIndex index, bool system, const std::function<std::uint32_t(Core)>& own) const;
+  // `own` is how many replicas of the workload each core holds; where it ends, none.
+  Core choose_core(NodeIndex index, bool system, std::span<const std::uint32_t> own) const;
 
  private:
   void know_resource(const ResourceId& resource);

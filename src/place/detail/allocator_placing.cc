@@ -180,7 +180,7 @@ std::vector<Spot> Placing::settle(const Leaves& row, bool leader) {
   std::vector<Spot> spots;
   for (const std::uint32_t leaf : row) {
     const NodeIndex node = view_.node(leaf);
-    const Spot spot{node, nodes_.choose_core(node, spec_.system, [&](Core core) { return own_.count(node, core); })};
+    const Spot spot{node, nodes_.choose_core(node, spec_.system, own_.on(node))};
     state_.add_replica(spot, load_, spec_.system, 1);
     own_.add(spot, 1);
     spots.push_back(spot);

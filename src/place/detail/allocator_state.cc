@@ -45,13 +45,15 @@ void SpotTable::set(std::size_t row, std::span<const Spot> spots) {
   lengths_[row] = static_cast<std::uint32_t>(spots.size());
 }
 
-std::uint32_t OwnCores::count(NodeIndex node, Core core) const {
-  const auto found = counts_.find(std::uint64_t{node.value()} << 16 | core.value());
-  return found != counts_.end() ? found->second : 0;
+std::span<const std::uint32_t> OwnCores::on(NodeIndex node) const {
+  const auto found = counts_.find(node.value());
+  return found != counts_.end() ? std::span<const std::uint32_t>(found->second) : std::span<const std::uint32_t>();
 }
 
 void OwnCores::add(Spot spot, int times) {
-  counts_[std::uint64_t{spot.node.value()} << 16 | spot.core.value()] += static_cast<std::uint32_t>(times);
+  auto& cores = counts_[spot.node.value()];
+  if (cores.size() <= spot.core.value()) cores.resize(spot.core.value() + std::size_t{1});
+  cores[spot.core.value()] += static_cast<std::uint32_t>(times);
 }
 
 Load Loads::of(const Workload& workload, ShardIndex shard) const {
@@ -90,9 +92,8 @@ void AllocatorState::take_over(const Cluster& cluster) {
       const Load load = held.loads.of(workload, ShardIndex(shard));
       std::vector<Spot> row;
       for (const NodeIndex node : placed->second[shard]) {
-        const Core core = cores != cluster.cores.end()
-                              ? cores->second[shard][row.size()]
-                              : nodes_.choose_core(node, workload.system, [&](Core one) { return own.count(node, one); });
+        const Core core = cores != cluster.cores.end() ? cores->second[shard][row.size()]
+                                                       : nodes_.choose_core(node, workload.system, own.on(node));
         row.push_back({node, core});
         own.add(row.back(), 1);
         nodes_.add_replica(node, core, load, workload.system, 1);
@@ -110,7 +111,7 @@ void AllocatorState::take_over_moving(const Moving& moving) {
   if (moving.from) move.leaving.push_back(*std::ranges::find(row, *moving.from, &Spot::node));
   if (moving.to) {
     OwnCores& own = own_cores(held);
-    const Core core = nodes_.choose_core(*moving.to, held.spec.system, [&](Core one) { return own.count(*moving.to, one); });
+    const Core core = nodes_.choose_core(*moving.to, held.spec.system, own.on(*moving.to));
     move.coming.push_back({*moving.to, core});
     own.add(move.coming.back(), 1);
     add_replica(move.coming.back(), held.loads.of(held.spec, moving.shard), held.spec.system, 1);

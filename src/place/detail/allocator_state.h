@@ -32,14 +32,15 @@ class SpotTable {
   std::vector<std::uint32_t> lengths_;
 };
 
-// How many replicas of one workload are on each core. Asked by node and core, never walked through.
+// How many replicas of one workload are on each core. Asked by node, never walked through.
 class OwnCores {
  public:
-  std::uint32_t count(NodeIndex node, Core core) const;
+  // By core; shorter than the node has cores where the rest holds none.
+  std::span<const std::uint32_t> on(NodeIndex node) const;
   void add(Spot spot, int times);
 
  private:
-  std::unordered_map<std::uint64_t, std::uint32_t> counts_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> counts_;
 };
 
 // A workload's loads by resource numbers.
