@@ -7,6 +7,7 @@
 #include <set>
 
 #include "evenkeel/base/hash.h"
+#include "evenkeel/place/detail/deal.h"
 #include "evenkeel/place/detail/methods_rules.h"
 
 namespace evenkeel::place::detail {
@@ -54,7 +55,7 @@ std::optional<NotAllocated> Placing::place(ShardIndex first, std::uint32_t shard
     if (auto no = why_impossible(shards, spec_.replicas, nullptr)) return no;
   }
   if (alike_ && loads_.leader.empty()) {
-    ensure(place_by_room(first, shards, rows), "alike replicas find room if there is any");
+    ensure(place_dealt(first, shards, rows), "alike replicas are dealt if there is room");
     return std::nullopt;
   }
   if (!alike_ && place_in_order(first, by_falling_load(first, shards), rows)) return std::nullopt;
@@ -203,38 +204,39 @@ void Placing::give_back(ShardIndex first, std::span<const std::uint32_t> placed,
   view_.begin({rows.size(), spec_.replicas, depth_, spread_.hard}, dice_);
 }
 
-// Where every replica is as large as every other, always taking the nodes with most room left, or with hard spread the domains, uses
-// room in such a way that a request fails only if no placement exists: if some unit has room for all shards that are left it is taken
-// or there are enough others like it; else each replica uses one of Σ min(room, shards left), which was at least what is needed.
-bool Placing::place_by_room(ShardIndex first, std::uint32_t shards, SpotTable& rows) {
-  constexpr std::uint64_t most = 1ull << 40;
-  std::vector<std::uint64_t> room, left(view_.size());
-  for (std::uint32_t leaf = 0; leaf < view_.size(); ++leaf)
-    left[leaf] = nodes_.room(view_.node(leaf), load_, spec_.system, shards);
-  const auto unit_of = [&](std::uint32_t leaf) { return spread_.hard ? domains_.of[leaf] : leaf; };
-  room.resize(spread_.hard ? domains_.ranges.size() : view_.size());
-  for (std::uint32_t leaf = 0; leaf < view_.size(); ++leaf) room[unit_of(leaf)] += left[leaf];
-  LeastTree units;
-  const auto key = [&](std::uint32_t unit) { return room[unit] == 0 ? LeastTree::blocked : most - std::min(most, room[unit]); };
-  std::vector<std::uint64_t> keys;
-  for (std::uint32_t unit = 0; unit < room.size(); ++unit) keys.push_back(key(unit));
-  units.assign(keys);
+// Where every replica is as large as every other nothing has to be found out: they are dealt, and that fails only if no placement exists.
+// It is the second way, since it looks at all nodes, and deals a row without knowing how full the nodes are in other resources.
+bool Placing::place_dealt(ShardIndex first, std::uint32_t shards, SpotTable& rows) {
+  std::vector<std::uint32_t> leaves(view_.size());
+  std::iota(leaves.begin(), leaves.end(), 0u);
+  const auto state_of = [&](std::uint32_t leaf) -> const NodeState& { return nodes_[view_.node(leaf)]; };
+  std::ranges::sort(leaves, {}, [&](std::uint32_t leaf) -> const NodeId& { return state_of(leaf).node.name; });
+  std::vector<std::uint64_t> slots, salt;
+  std::vector<std::uint32_t> domains;
+  std::vector<double> share, fill;
+  std::vector<std::uint8_t> leads;
+  for (const std::uint32_t leaf : leaves) {
+    slots.push_back(nodes_.room(view_.node(leaf), load_, spec_.system, shards));
+    salt.push_back(hash64(state_of(leaf).node.name.str(), dice_));
+    domains.push_back(domains_.of[leaf]);
+    share.push_back(view_.share(leaf));
+    fill.push_back(0);  // the request by itself is level, as far as room allows
+    leads.push_back(may_lead(state_of(leaf).node) ? 1 : 0);
+  }
+  const Dealt dealt = deal({.shards = shards,
+                            .replicas = spec_.replicas,
+                            .hard = spread_.hard,
+                            .slots = slots,
+                            .domains = domains,
+                            .share = share,
+                            .fill = fill,
+                            .salt = salt,
+                            .leads = leads});
+  if (dealt.no) return false;
   for (std::uint32_t i = 0; i < shards; ++i) {
-    const std::uint64_t dice = mix64(dice_, first.value() + i);
-    Leaves row, taken;
-    while (row.size() < spec_.replicas) {
-      const auto unit = units.least({}, mix64(dice, row.size()));
-      if (!unit) return false;
-      const Range leaves = spread_.hard ? domains_.ranges[*unit] : Range{*unit, *unit + 1};
-      const auto widest = std::max_element(left.begin() + leaves.begin, left.begin() + leaves.end);
-      row.push_back(static_cast<std::uint32_t>(widest - left.begin()));
-      --*widest;
-      --room[*unit];
-      units.set(*unit, LeastTree::blocked);
-      taken.push_back(*unit);
-    }
-    for (const std::uint32_t unit : taken) units.set(unit, key(unit));
-    leader_first(row, Lead::who_may, dice);
+    Leaves row;
+    for (const NodeIndex place : dealt.rows[i]) row.push_back(leaves[place.value()]);
+    leader_first(row, Lead::who_may, mix64(dice_, first.value() + i));
     rows.set(i, settle(row, true));
   }
   return true;

@@ -37,7 +37,7 @@ class Placing {
   using Leaves = std::vector<std::uint32_t>;
 
   bool place_in_order(ShardIndex first, std::span<const std::uint32_t> order, SpotTable& rows);
-  bool place_by_room(ShardIndex first, std::uint32_t shards, SpotTable& rows);
+  bool place_dealt(ShardIndex first, std::uint32_t shards, SpotTable& rows);
   std::optional<Leaves> pick_row(ShardIndex shard);
   std::optional<Leaves> pick(std::uint32_t replicas, Leaves domains, std::uint64_t dice, Lead lead);
   std::optional<std::uint32_t> pick_one(std::span<const Range> without, std::uint64_t dice, Lead lead);
