@@ -123,8 +123,7 @@ void AllocatorState::take_over_moving(const Moving& moving) {
     add_leader(*move.new_leader, held.loads.leader, 1);
   }
   touched_.clear();  // there are no views yet
-  pending_.emplace(++last_number_, std::move(move));
-  moving_.push_back(last_number_);
+  moving_.push_back(add_pending(std::move(move)));
 }
 
 Loads AllocatorState::numbered(const Workload& workload) {
@@ -186,10 +185,7 @@ OwnCores& AllocatorState::own_cores(Held& held) {
 }
 
 std::optional<NotAllocated> AllocatorState::why_invalid(const Workload& request) const {
-  const auto is_pending = [&](const auto& one) {
-    return one.second.kind == Pending::Kind::allocate && one.second.workload == request.name;
-  };
-  if (held_.contains(request.name) || std::ranges::any_of(pending_, is_pending))
+  if (held_.contains(request.name) || is_pending(request.name, Pending::Kind::allocate))
     return NotAllocated{.code = Code::conflict,
                         .detail = fmt::format("a workload {} is there already", quote(request.name.str()))};
   if (!request.pinned.shards.empty())
@@ -218,11 +214,9 @@ AllocatorState::Answer AllocatorState::grow(const WorkloadId& workload, std::uin
   const auto found = held_.find(workload);
   if (found == held_.end()) return no(Code::not_found, fmt::format("there is no workload {}", quote(workload.str())));
   Held& held = found->second;
-  for (const auto& [number, other] : pending_) {
-    if (other.kind == Pending::Kind::grow && other.workload == workload)
-      return no(Code::conflict, fmt::format("{} is growing already", workload));
-  }
   const auto now = static_cast<std::uint32_t>(held.rows.size());
+  if (is_pending(workload, Pending::Kind::grow, ShardIndex(now)))
+    return no(Code::conflict, fmt::format("{} is growing already", workload));
   if (shards > shards_max - now) return no(Code::invalid, fmt::format("{} shards more are too many", shards));
   Pending pending{.kind = Pending::Kind::grow, .workload = workload, .first = ShardIndex(now)};
   pending.made.spec = held.spec;
@@ -242,8 +236,7 @@ AllocatorState::Answer AllocatorState::place(Pending pending, std::uint32_t shar
     Placing placing(*this, made.spec, made.loads, own);
     if (auto refused = placing.place(pending.first, shards, made.rows)) return tl::unexpected(*std::move(refused));
   }
-  pending_.emplace(++last_number_, std::move(pending));
-  return *reserved(last_number_);
+  return *reserved(add_pending(std::move(pending)));
 }
 
 std::optional<Reserved> AllocatorState::reserved(std::uint64_t number) const {
@@ -267,10 +260,8 @@ AllocatorState::Answer AllocatorState::reallocate(const ShardId& shard, std::spa
     return no(Code::not_found, fmt::format("there is no shard {}", format(shard)));
   Held& held = found->second;
   const auto row = held.rows[shard.shard.value()];
-  for (const auto& [number, other] : pending_) {
-    if (other.kind == Pending::Kind::move && other.workload == shard.workload && other.first == shard.shard)
-      return no(Code::conflict, fmt::format("{} is being moved already", format(shard)));
-  }
+  if (is_pending(shard.workload, Pending::Kind::move, shard.shard))
+    return no(Code::conflict, fmt::format("{} is being moved already", format(shard)));
   Pending move{.kind = Pending::Kind::move, .workload = shard.workload, .first = shard.shard};
   Placing::More more{.shard = shard.shard};
   for (const NodeId& name : leaving) {
@@ -306,8 +297,7 @@ AllocatorState::Answer AllocatorState::reallocate(const ShardId& shard, std::spa
     move.old_leader = row.front().node;
     move.new_leader = heir.value_or(move.coming.front().node);
   }
-  pending_.emplace(++last_number_, std::move(move));
-  return *reserved(last_number_);
+  return *reserved(add_pending(std::move(move)));
 }
 
 // Who comes takes the places of those who leave; then the leader goes to the front.
@@ -332,8 +322,7 @@ std::vector<Spot> AllocatorState::next_row(std::span<const Spot> row, const Pend
 Result<> AllocatorState::commit(std::uint64_t number) {
   const auto found = pending_.find(number);
   if (found == pending_.end()) return fail(Code::conflict, "it was released meanwhile");
-  Pending pending = std::move(found->second);
-  pending_.erase(found);
+  Pending pending = take_pending(found);
   if (pending.kind == Pending::Kind::move) {
     finish_move(pending);
   } else if (pending.kind == Pending::Kind::allocate) {
@@ -363,8 +352,7 @@ void AllocatorState::finish_move(const Pending& move) {
 void AllocatorState::undo(std::uint64_t number) {
   const auto found = pending_.find(number);
   if (found == pending_.end()) return;
-  const Pending pending = std::move(found->second);
-  pending_.erase(found);
+  const Pending pending = take_pending(found);
   if (pending.kind == Pending::Kind::move) {
     Held& held = held_.at(pending.workload);
     const Load load = held.loads.of(held.spec, pending.first);
@@ -385,11 +373,31 @@ void AllocatorState::undo(std::uint64_t number) {
   follow();
 }
 
+std::uint64_t AllocatorState::add_pending(Pending pending) {
+  pending_of_.emplace(pending.workload, pending.kind, pending.first, ++last_number_);
+  pending_.emplace(last_number_, std::move(pending));
+  return last_number_;
+}
+
+Pending AllocatorState::take_pending(std::map<std::uint64_t, Pending>::iterator found) {
+  Pending pending = std::move(found->second);
+  pending_of_.erase({pending.workload, pending.kind, pending.first, found->first});
+  pending_.erase(found);
+  return pending;
+}
+
+bool AllocatorState::is_pending(const WorkloadId& workload, Pending::Kind kind, ShardIndex shard) const {
+  const auto found = pending_of_.lower_bound({workload, kind, shard, 0});
+  return found != pending_of_.end() && std::get<0>(*found) == workload && std::get<1>(*found) == kind &&
+         std::get<2>(*found) == shard;
+}
+
 void AllocatorState::end_pendings(const WorkloadId& workload, std::optional<ShardIndex> shard) {
   std::vector<std::uint64_t> numbers;
-  for (const auto& [number, pending] : pending_) {
-    if (pending.workload != workload || pending.kind == Pending::Kind::allocate) continue;
-    if (!shard || (pending.kind == Pending::Kind::move && pending.first == *shard)) numbers.push_back(number);
+  for (auto it = pending_of_.lower_bound({workload, Pending::Kind::grow, ShardIndex(0), 0}); it != pending_of_.end(); ++it) {
+    const auto& [of, kind, first, number] = *it;
+    if (of != workload) break;
+    if (!shard || (kind == Pending::Kind::move && first == *shard)) numbers.push_back(number);
   }
   for (const std::uint64_t number : numbers) undo(number);
 }

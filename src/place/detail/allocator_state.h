@@ -6,7 +6,9 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -123,6 +125,9 @@ class AllocatorState {
   Answer place(Pending pending, std::uint32_t shards, OwnCores& own);
   std::optional<NotAllocated> why_invalid(const Workload& request) const;
   std::vector<Spot> next_row(std::span<const Spot> row, const Pending& move) const;
+  std::uint64_t add_pending(Pending pending);
+  Pending take_pending(std::map<std::uint64_t, Pending>::iterator found);
+  bool is_pending(const WorkloadId& workload, Pending::Kind kind, ShardIndex shard = {}) const;
   void end_pendings(const WorkloadId& workload, std::optional<ShardIndex> shard);
   void finish_move(const Pending& move);
 
@@ -135,6 +140,8 @@ class AllocatorState {
   std::map<WorkloadId, std::uint64_t> arrivals_;  // which came first, as the cluster lists them
   std::map<WorkloadId, Workload> unplaced_;       // named by the cluster, and not in its placement
   std::map<std::uint64_t, Pending> pending_;
+  std::set<std::tuple<WorkloadId, Pending::Kind, ShardIndex, std::uint64_t>>
+      pending_of_;                     // the same, to be found by what they are of
   std::uint64_t last_number_ = 0;      // of reservations and arrivals
   std::vector<std::uint64_t> moving_;  // pendings of the cluster's moves in flight
   std::list<View> views_;              // the latest used first
