@@ -15,7 +15,7 @@
 // what it was. While it lives what it reserved is taken, so further requests see it.
 //
 // Which node: able (status, labels, taints), within its limits, one replica of a shard each, in fresh domains of the spread level while
-// there are any (hard: only there). Of these the one that the request has used least for its share, then the one least full in what
+// there are any (hard: only there). Nodes to avoid come last. Else the one that the request has used least for its share, then the one least full in what
 // the request loads (the largest part of any resource; without load, replicas for its slots), in steps of about one such replica; ties
 // end with a hash of seed, workload and shard. So a request is as level over the nodes as shares allow, what remains uneven goes to
 // where there is most room, and every pair of nodes shares about equally many shards. On equal nodes alike loads stay within one

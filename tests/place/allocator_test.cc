@@ -267,6 +267,21 @@ nodes:
   EXPECT_NEAR(static_cast<double>(allocator.usage()[1].replicas), 60, 2);
 }
 
+TEST(Allocator, AvoidsWhatItIsAskedToWhereItCan) {
+  Cluster cluster = equal_nodes(4);
+  cluster.nodes[2].taints.push_back({.key = "old", .effect = Taint::Effect::avoid});
+  cluster.nodes[0].replicas_max = 20;
+  Allocator allocator(cluster);
+  auto large = allocator.allocate({.name = t1, .shards = 30});
+  EXPECT_EQ(allocator.usage()[2].replicas, 0u);
+  auto small = allocator.allocate({.name = WorkloadId("t2"), .shards = 1});
+  EXPECT_EQ(allocator.usage()[2].replicas, 0u);
+  EXPECT_TRUE(allocator.allocate({.name = WorkloadId("t3"), .shards = 3, .replicas = 4}).has_value())
+      << "but no request is refused for it";
+  auto tolerant = allocator.allocate({.name = WorkloadId("t4"), .shards = 1, .tolerate = {{"old", std::nullopt}}});
+  EXPECT_EQ(allocator.usage()[2].replicas, 1u) << "the least full";
+}
+
 TEST(Allocator, EveryPairOfNodesSharesAboutEquallyManyShards) {
   for (const bool one_by_one : {false, true}) {
     Allocator allocator(equal_nodes(10));
@@ -498,6 +513,7 @@ Cluster random_cluster(Rng& rng) {
     if (rng.chance(1, 4)) node.replicas_max = static_cast<std::uint32_t>(1 + rng.below(9));
     if (rng.chance(1, 3)) node.labels["disk"] = "ssd";
     if (rng.chance(1, 8)) node.taints.push_back({.key = "dedicated", .value = "db"});
+    if (rng.chance(1, 10)) node.taints.push_back({.key = "old", .effect = Taint::Effect::avoid});
     if (rng.chance(1, 5)) node.status = static_cast<NodeStatus>(rng.below(5));
     cluster.nodes.push_back(std::move(node));
   }
@@ -537,7 +553,9 @@ void expect_rules(const Allocator& allocator, const Workload& request, const Res
   for (std::uint32_t i = 0; i < 14; ++i) {
     if (i >= allocator.usage().size()) break;
     const Node& node = allocator.node(NodeIndex(i));
-    const bool tainted = !node.taints.empty() && request.tolerate.empty();
+    const bool tainted = request.tolerate.empty() && std::ranges::any_of(node.taints, [](const Taint& taint) {
+                           return taint.effect == Taint::Effect::refuse;
+                         });
     if ((node.status == NodeStatus::up || node.status == NodeStatus::no_leaders) && !tainted &&
         (request.require.empty() || node.labels.contains("disk")))
       all.insert(domain(node, spread.level));

@@ -46,12 +46,12 @@ void SpotTable::set(std::size_t row, std::span<const Spot> spots) {
 }
 
 std::span<const std::uint32_t> OwnCores::on(NodeIndex node) const {
-  const auto found = counts_.find(node.value());
-  return found != counts_.end() ? std::span<const std::uint32_t>(found->second) : std::span<const std::uint32_t>();
+  const auto found = cores_by_node_.find(node.value());
+  return found != cores_by_node_.end() ? std::span<const std::uint32_t>(found->second) : std::span<const std::uint32_t>();
 }
 
 void OwnCores::add(Spot spot, int times) {
-  auto& cores = counts_[spot.node.value()];
+  auto& cores = cores_by_node_[spot.node.value()];
   if (cores.size() <= spot.core.value()) cores.resize(spot.core.value() + std::size_t{1});
   cores[spot.core.value()] += static_cast<std::uint32_t>(times);
 }

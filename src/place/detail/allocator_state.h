@@ -42,7 +42,7 @@ class OwnCores {
   void add(Spot spot, int times);
 
  private:
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> counts_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> cores_by_node_;
 };
 
 // A workload's loads by resource numbers.

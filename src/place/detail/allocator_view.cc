@@ -52,6 +52,10 @@ View::View(const AllocatorNodes& nodes, Kind kind, const Workload& workload) : n
   own_.resize(size());
   own_leaders_.resize(size());
   measure();
+  for (std::uint32_t leaf = 0; leaf < size(); ++leaf) {
+    if (is_avoided(nodes[leaves_[leaf]].node, workload)) shares_[leaf] = 0;
+  }
+  share_sum_ = std::accumulate(shares_.begin(), shares_.end(), 0.0);
   end();
 }
 
@@ -97,7 +101,6 @@ void View::measure() {
   }
   if (step_ <= 0) step_ = 1;
   for (std::uint32_t leaf = 0; leaf < size(); ++leaf) shares_.push_back(measures_[leaf * width + dominant]);
-  share_sum_ = std::accumulate(shares_.begin(), shares_.end(), 0.0);
 }
 
 std::uint64_t View::fullness(std::uint32_t leaf) const {
@@ -115,6 +118,7 @@ std::uint64_t View::fullness(std::uint32_t leaf) const {
 
 std::uint64_t View::key(std::uint32_t leaf) const {
   const std::uint32_t own = own_[leaf];
+  if (shares_[leaf] <= 0) return (3ull << phase_shift) | fullness(leaf);
   if (!quotas_.empty()) {
     const std::uint32_t quota = quotas_[leaf];
     if (own < quota) return quota - own >= shards_left_ ? 0 : 1 + std::uint64_t{own} * quota_most_ / quota;
@@ -122,7 +126,7 @@ std::uint64_t View::key(std::uint32_t leaf) const {
     return (1ull << phase_shift) | fullness(leaf);
   }
   const double mean = share_sum_ / size();
-  return (2ull << phase_shift) | whole(shares_[leaf] > 0 ? own * mean / shares_[leaf] : static_cast<double>(fullness_max));
+  return (2ull << phase_shift) | whole(own * mean / shares_[leaf]);
 }
 
 void View::refresh(NodeIndex node) {
@@ -209,7 +213,8 @@ void View::set_quotas(const Size& size_of, std::uint64_t dice) {
   std::ranges::sort(by_fullness);
   for (const auto& [fullness, leaf] : by_fullness) {
     if (sum >= size_of.shards * size_of.replicas) break;
-    if (quotas_[leaf] >= size_of.shards || static_cast<double>(in_domain[places.of[leaf]]) >= most) continue;
+    if (shares_[leaf] <= 0 || quotas_[leaf] >= size_of.shards || static_cast<double>(in_domain[places.of[leaf]]) >= most)
+      continue;
     ++quotas_[leaf];
     ++in_domain[places.of[leaf]];
     ++sum;

@@ -3,7 +3,7 @@
 // kind and then follows every change, so that a request finds its nodes in O(log nodes).
 //
 // While a request is being placed, keys also hold what it has put where. The key of a node is, first, its phase: 0, the request still
-// owes it a part of its quota; 1, it may take one more; 2, it has had its share. Then, in phase 0, how much of the quota it has; in
+// owes it a part of its quota; 1, it may take one more; 2, it has had its share; 3, it has none, since a taint asks to avoid it. Then, in phase 0, how much of the quota it has; in
 // phase 1 how full it is, in steps of one replica of the kind on a mean node; in phase 2 how much more than its share it has.
 // Small requests (fewer replicas than nodes) have no quotas: nodes begin in phase 1.
 
