@@ -41,8 +41,8 @@ inline constexpr std::uint32_t none = ~std::uint32_t{0};
 
 // Goals in tiers: what is in an earlier one outweighs everything in later ones.
 struct Cost {
-  enum Tier : std::uint8_t { spread, affinity, soft, level };
-  std::array<double, 4> tiers{};
+  enum Tier : std::uint8_t { spread, affinity, soft, level, last };  // last: leaders, and what moves cost
+  std::array<double, 5> tiers{};
 
   static Cost of(Tier tier, double value) {
     Cost cost;
@@ -104,7 +104,9 @@ struct Problem {
   std::vector<Amount> base;       // usage by what is not managed
   std::vector<Amount> base_held;  // the same in the peak only: the sources of moves that are in flight
   std::vector<double> share;      // goal: usage in proportion to it; 0: takes no part in levels
-  std::vector<Amount> capacity;   // for FreePair, and for people: limits are shown as shares of it
+  std::vector<Amount> capacity;   // for FreePair, and for people: usage is shown in parts of it
+  std::vector<double>
+      limit_part;  // by node: the part of its capacity that is its limit, for people; or empty: that of the numbers
   std::vector<Partition> partitions;
   std::uint32_t dependency_partition = none;
   std::vector<std::vector<std::uint8_t>> able;   // classes of families: 1 where a node may receive one of theirs

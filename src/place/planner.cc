@@ -20,6 +20,7 @@ std::uint64_t default_budget(const Board& board) {
 
 void put_right(Board& board) {
   board.homeless.clear();
+  board.hopeful.clear();
   detail::fail_over(board);
   detail::shrink(board);
   detail::repair(board);
@@ -44,6 +45,11 @@ void play(Board& board) {
     }
     if (does(only, Only::balance)) put_level(board);
   } while (board.end_round() && board.round <= rounds_max && !board.out_of_budget());
+  // Whoever was promised room and is still waiting has none.
+  for (const std::uint32_t replica : board.hopeful) {
+    const bool added = board.state->at(replica) == none;
+    if (added || board.standing(replica) != detail::Standing::fine) board.homeless.push_back(detail::refusal_of(board, replica));
+  }
   if (board.round > rounds_max || board.waits) board.cut_short = true;
 }
 

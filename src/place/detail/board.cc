@@ -21,6 +21,14 @@ bool Board::may_move(std::uint32_t replica, std::uint32_t to) const {
   return to == none || node_moves[to] < most;
 }
 
+bool Board::may_swap(std::uint32_t one, std::uint32_t other) const {
+  if (options.all) return true;
+  const std::uint32_t a = state->at(one), b = state->at(other);
+  const std::uint32_t most = cluster->settings.moves_per_node_max;
+  if (most > 0 && (node_moves[a] + 2 > most || node_moves[b] + 2 > most)) return false;
+  return may_move_more(2) && may_move(one, b) && may_move(other, a);
+}
+
 void Board::move(const Trial& trial, MoveReason reason) {
   for (const Trial::Step& step : trial.steps()) {
     if (flags[problem.replica_group[step.replica]].fresh) continue;
@@ -63,9 +71,19 @@ bool Board::end_round() {
   return state->settle();
 }
 
+double Board::move_cost(std::uint32_t replica) const {
+  const Workload& workload = workload_of(problem.replica_group[replica]);
+  if (workload.move_cost) return workload.move_cost->to_double();
+  if (disk >= resources) return 1;
+  const Amount load = problem.load(problem.replica_load[replica])[disk];
+  return load > 0 ? static_cast<double>(load) * disk_unit : 1;
+}
+
 bool Board::may_go(std::uint32_t replica) const {
   const std::uint32_t group = problem.replica_group[replica];
   if (!movable(group) || pinned(replica)) return false;
+  // One that moves already may go elsewhere instead, as long as no rule about the others depends on the order.
+  if (state->at(replica) != state->home(replica) && !problem.families[problem.group_family[group]].spread_hard) return true;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
     if (r != replica && state->at(r) != state->home(r)) return false;
   }

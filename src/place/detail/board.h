@@ -64,6 +64,8 @@ struct Board {
   std::vector<std::vector<std::uint8_t>> may_stay;  // by class: what is there need not leave, as far as labels and taints go
   std::vector<std::vector<Standing>> standing_by;   // by class and node
   bool all_may_stay = true;                         // nobody must leave a node, whatever its class
+  std::size_t disk = ~std::size_t{0};               // that resource's dimension, if there is one
+  double disk_unit = 1;                             // what one unit of it is in the cluster's
   std::size_t resources = 0;                        // the first dimensions; the next is the number of replicas
 
   // Groups and replicas.
@@ -79,6 +81,7 @@ struct Board {
   // leaves. The next round begins with their room free.
   std::vector<Cancelled> cancelled;
   std::vector<Refusal> refused;           // new shards
+  std::vector<std::uint32_t> hopeful;     // replicas for which this round makes room: they find it in the next, or are refused
   std::vector<Refusal> homeless;          // replicas that should move or be added: found anew in every round
   std::vector<PlannedMove> moves;         // of the rounds before
   std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
@@ -103,12 +106,15 @@ struct Board {
   // Whether the shard may get a move at all in this round.
   bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
 
+  // Its workload's, or its own disk load in units, or 1.
+  double move_cost(std::uint32_t replica) const;
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
   bool may_go(std::uint32_t replica) const;
   bool is_down(std::uint32_t n) const { return down[n] != 0; }
   // Whether the limits on moves allow this one more; a replica that moves already in this round may still go elsewhere.
   bool may_move(std::uint32_t replica, std::uint32_t to) const;
   bool may_move_more(std::uint32_t count = 1) const;
+  bool may_swap(std::uint32_t one, std::uint32_t other) const;
   // Applies shifts, and remembers why.
   void move(const Trial& trial, MoveReason reason);
   // Writes the round's moves down, and lets them be done. False: nothing changed.

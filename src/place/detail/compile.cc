@@ -88,6 +88,8 @@ class Compiler {
       const Node& node = board_.node(n);
       board_.salt.push_back(hash64(node.name.str(), board_.options.seed));
       board_.takes_part.push_back(is_up(node) ? 1 : 0);
+      const Ratio hard = node.hard_limit.value_or(cluster_.settings.hard_limit);
+      problem().limit_part.push_back(static_cast<double>(hard.millionths()) / 1e6);
       board_.down.push_back(node.status == NodeStatus::down ? 1 : 0);
       board_.may_lead.push_back(node.leaders && node.status != NodeStatus::no_leaders && node.status != NodeStatus::down ? 1 : 0);
     }
@@ -105,6 +107,9 @@ class Compiler {
     }
     resources_.assign(found.begin(), found.end());
     board_.resources = resources_.size();
+    if (const auto disk = std::ranges::find(resources_, ResourceId("disk")); disk != resources_.end()) {
+      board_.disk = static_cast<std::size_t>(disk - resources_.begin());
+    }
   }
 
   std::size_t resource_index(const ResourceId& resource) const {
@@ -132,6 +137,7 @@ class Compiler {
       }
     }
     for (Unit& unit : units_) unit.close();
+    if (board_.disk < resources_.size()) board_.disk_unit = units_[board_.disk].size().to_double();
   }
 
   static bool has_load(const Workload& workload) {
@@ -341,6 +347,7 @@ class Compiler {
       span.fresh_first = span.first + span.count;
       board_.spans.push_back(span);
     }
+    if (has_pins_) problem().frozen.resize(std::max<std::size_t>(problem().replicas(), 1));
     for (const Recent& recent : cluster_.recent) mark_recent(recent);
   }
 
@@ -360,7 +367,6 @@ class Compiler {
         problem().frozen[first + static_cast<std::size_t>(found - row.begin())] = 1;
       }
     }
-    if (has_pins_) problem().frozen.resize(std::max<std::size_t>(problem().replicas(), 1));
   }
 
   std::optional<std::uint32_t> group_of(const WorkloadId& workload, ShardIndex shard) const {
@@ -612,6 +618,7 @@ void append_group(Board& board, std::uint32_t workload, std::uint32_t shard, std
   problem.replica_load.insert(problem.replica_load.end(), slots, row);
   problem.origin.insert(problem.origin.end(), slots, none);
   problem.group_first.push_back(problem.replicas());
+  if (!problem.frozen.empty()) problem.frozen.resize(problem.replicas());
   board.group_shard.push_back(shard);
   board.flags.push_back({});
 }

@@ -57,12 +57,17 @@ Finder::Choice Finder::best(std::uint32_t replica) {
   const std::uint32_t group = board_.problem.replica_group[replica];
   const auto& able = board_.able(group);
   Choice best;
+  limited_ = false;
   std::uint64_t best_tie = 0;
   std::size_t good = 0;
   for (const std::uint32_t node : nodes) {
-    if (able[node] == 0 || node == board_.state->at(replica) || !board_.may_move(replica, node)) continue;
+    if (able[node] == 0 || node == board_.state->at(replica)) continue;
     trial_.shift(replica, node);
     if (!board_.state->allowed(trial_)) continue;
+    if (!board_.may_move(replica, node)) {
+      limited_ = true;
+      continue;
+    }
     const Cost cost = board_.state->delta(trial_);
     const std::uint64_t tie = mix64(board_.salt[node], group);
     if (best.node == none || std::pair(cost, tie) < std::pair(best.cost, best_tie)) best = {node, cost}, best_tie = tie;

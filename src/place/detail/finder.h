@@ -18,6 +18,8 @@ class Finder {
   };
   // Where the replica costs least. Ties end with a hash of seed, shard and node name.
   Choice best(std::uint32_t replica);
+  // Whether limits on moves have kept the last search from a node.
+  bool limited() const { return limited_; }
   // The nodes from the emptiest to the fullest, relative to their shares; those that take no part last.
   const std::vector<std::uint32_t>& by_level();
   // By how much a node's fill is above (positive) or below its fair share in the dimension in which it is highest.
@@ -33,6 +35,7 @@ class Finder {
   Trial trial_;
   std::vector<std::uint32_t> order_;
   std::size_t uses_ = 0;
+  bool limited_ = false;
   std::vector<double> fair_;
 };
 

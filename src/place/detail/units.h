@@ -19,6 +19,7 @@ class Unit {
 
   Amount load(Quantity load) const;                   // rounded up, exact unless the sums are beyond 2^60 units
   Amount limit(Quantity capacity, Ratio part) const;  // rounded down; at most `unlimited`
+  Quantity size() const { return Quantity::from_nano(nano_); }
   Amount capacity(Quantity capacity) const { return limit(capacity, Ratio::percent(100)); }
 
  private:

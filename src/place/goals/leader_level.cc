@@ -1,4 +1,4 @@
-// Leadership level over the nodes, in each family and in total.
+// Leadership level over the nodes, in each family and in total; and none where it should not be.
 
 #include <array>
 
@@ -20,7 +20,11 @@ class LeaderLevel : public Term {
       sum += change(state.problem(), {passes.data(), i}, passes[i], passes[i].from, -1);
       sum += change(state.problem(), {passes.data(), i}, passes[i], passes[i].to, 1);
     }
-    return Cost::of(Cost::level, sum);
+    Cost cost = Cost::of(Cost::last, sum);
+    for (std::size_t i = 0; i < size; ++i) {
+      cost.tiers[Cost::affinity] += misplaced(state.problem(), passes[i].to) - misplaced(state.problem(), passes[i].from);
+    }
+    return cost;
   }
 
   Cost whole(const State& state) const override {
@@ -32,7 +36,11 @@ class LeaderLevel : public Term {
         sum += problem.families[family].lead_weight * square_change(0, sums_.at(family, node), problem.leader_share[node]);
       }
     }
-    return Cost::of(Cost::level, sum);
+    Cost cost = Cost::of(Cost::last, sum);
+    for (std::uint32_t group = 0; group < problem.groups(); ++group) {
+      cost.tiers[Cost::affinity] += misplaced(problem, node_of(state, state.leader(group)));
+    }
+    return cost;
   }
 
   void apply(const State& state, const Trial& trial) override {
@@ -62,6 +70,11 @@ class LeaderLevel : public Term {
     std::uint32_t from;
     std::uint32_t to;
   };
+
+  // A leader on a node that has no part in leadership costs one.
+  static double misplaced(const Problem& problem, std::uint32_t node) {
+    return node != none && problem.leader_share[node] <= 0 ? 1 : 0;
+  }
 
   static std::uint32_t node_of(const State& state, std::uint32_t replica) { return replica == none ? none : state.at(replica); }
 

@@ -49,8 +49,9 @@ class Limits : public Term {
         const Dimension& dimension = problem.dimensions[d];
         if (dimension.counts) return fmt::format("{} {}+{} > {}", dimension.name, held, more, limit);
         const Amount capacity = problem.capacity[node * problem.width() + d];
-        return fmt::format("{} {}+{} > {}", dimension.name, percent(held, capacity), percent(more, capacity),
-                           percent(limit, capacity));
+        const std::string bound =
+            problem.limit_part.empty() ? percent(limit, capacity) : fmt::format("{:.4g}%", 100 * problem.limit_part[node]);
+        return fmt::format("{} {}+{} > {}", dimension.name, percent(held, capacity), percent(more, capacity), bound);
       }
     }
     return {};

@@ -16,8 +16,8 @@ class HardSpread : public Term {
     bool holds = true;
     for_groups(state.problem(), trial, [&](std::uint32_t group) {
       if (!holds || !count_.minds(state.problem(), group)) return;
-      const std::uint32_t after = count_.short_after(state, trial, group);
-      holds = after == 0 || after <= count_.short_of(state, group);
+      const std::uint32_t after = count_.short_after(state, trial, group), before = count_.short_of(state, group);
+      holds = after == 0 || after < before || (after == before && arrives_alone(state, trial, group));
     });
     return holds;
   }
@@ -33,6 +33,20 @@ class HardSpread : public Term {
   void grow(const State&, std::uint32_t) override {}  // groups that it has not counted are looked through
 
  private:
+  // What was broken before may stay so, but nothing arrives in a domain that another replica holds.
+  static bool arrives_alone(const State& state, const Trial& trial, std::uint32_t group) {
+    const Problem& problem = state.problem();
+    const auto& domain = problem.partitions[problem.families[problem.group_family[group]].partition].domain;
+    for (const Trial::Step& step : trial.steps()) {
+      if (problem.replica_group[step.replica] != group || step.to == none) continue;
+      for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+        const std::uint32_t node = trial.will_be(r);
+        if (r != step.replica && node != none && domain[node] == domain[step.to]) return false;
+      }
+    }
+    return true;
+  }
+
   SpreadCount count_{true};
 };
 

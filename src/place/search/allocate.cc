@@ -40,7 +40,7 @@ class Request {
     }
     if (auto no = too_few_nodes()) return no;
     look();
-    if (auto no = too_much()) return no;
+    if (auto no = alike() ? std::nullopt : too_much()) return no;
     if (auto no = place_pinned()) return no;
     auto no = alike() ? place_alike() : place_unlike();
     if (no) return no;
@@ -71,7 +71,7 @@ class Request {
         return 100.0 * static_cast<double>(amount) / static_cast<double>(problem_.capacity[cell]);
       };
       return fmt::format("{} {:.4g}%+{:.4g}% > {:.4g}%", problem_.dimensions[d].name, percent(held), percent(load[d]),
-                         percent(problem_.limit[cell]));
+                         100 * problem_.limit_part[n]);
     }
     return {};
   }

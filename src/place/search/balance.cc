@@ -42,6 +42,7 @@ class Balancer {
     std::uint32_t replica = none;
     std::uint32_t to = none;
     std::uint32_t other = none;  // goes the other way, in a swap
+    double dear = 0;             // what it costs to move: among equals the cheaper one goes
   };
 
   bool free(std::uint32_t replica) const {
@@ -60,9 +61,10 @@ class Balancer {
     return cost.tiers[Cost::level] < -worth * size;
   }
 
-  void keep(std::vector<Candidate>& best, const Candidate& candidate) const {
+  void keep(std::vector<Candidate>& best, Candidate candidate) const {
+    candidate.dear = board_.move_cost(candidate.replica);
     const auto later = [](const Candidate& a, const Candidate& b) {
-      return std::tuple(-a.score, a.replica, a.to, a.other) < std::tuple(-b.score, b.replica, b.to, b.other);
+      return std::tuple(-a.score, a.dear, a.replica, a.to, a.other) < std::tuple(-b.score, b.dear, b.replica, b.to, b.other);
     };
     const auto place = std::ranges::upper_bound(best, candidate, later);
     if (best.size() == asked && place == best.end()) return;
@@ -83,17 +85,31 @@ class Balancer {
       double size = levels_.size(candidate.replica);
       if (!board_.may_move(candidate.replica, candidate.to)) continue;
       if (candidate.other != none) {
-        if (!board_.may_move_more(2) || !board_.may_move(candidate.other, state_.at(candidate.replica))) continue;
+        if (!board_.may_swap(candidate.replica, candidate.other)) continue;
         size += levels_.size(candidate.other);
       }
-      if (!state_.allowed(try_out(candidate))) continue;
+      if (!state_.allowed(try_out(candidate)) || !below_soft()) continue;
       const Cost cost = state_.delta(trial_);
       if (!better(cost, size)) continue;
-      if (best == nullptr || cost < best_cost) best = &candidate, best_cost = cost;
+      const bool first = best == nullptr || cost < best_cost || (cost == best_cost && candidate.dear < best->dear);
+      if (first) best = &candidate, best_cost = cost;
     }
     if (best == nullptr) return false;
     board_.move(try_out(*best), reason);
     levels_.update(trial_);
+    return true;
+  }
+
+  // Balancing lifts no node above its soft limit.
+  bool below_soft() const {
+    const Problem& problem = board_.problem;
+    for (std::size_t i = 0; i < trial_.touched(); ++i) {
+      const Trial::Touched touched = trial_.touched(i);
+      for (std::size_t d = 0; d < board_.resources; ++d) {
+        const Amount after = state_.usage(touched.node)[d] + touched.usage[d];
+        if (touched.usage[d] > 0 && after > problem.soft[touched.node * problem.width() + d]) return false;
+      }
+    }
     return true;
   }
 
@@ -114,7 +130,9 @@ class Balancer {
       if (out()) return;
       const Finder::Choice choice = finder.best(replica);
       if (choice.node == none || choice.cost.tiers[Cost::spread] > 0 || choice.cost.tiers[Cost::affinity] >= 0) continue;
-      board_.move(trial_.shift(replica, choice.node), MoveReason::rules);
+      trial_.shift(replica, choice.node);
+      if (!below_soft()) continue;
+      board_.move(trial_, MoveReason::rules);
       levels_.update(trial_);
     }
   }
@@ -209,18 +227,23 @@ class Balancer {
     return sum;
   }
 
-  bool hot(std::uint32_t node) const { return levels_.highest(node) > tolerance_ || levels_.above_soft(node) > 0; }
+  bool above_soft(std::uint32_t node) const { return levels_.above_soft(node) > 0; }
+  bool hot(std::uint32_t node) const { return levels_.highest(node) > tolerance_ || above_soft(node); }
 
   // Nodes above the tolerance, the fullest first, give away until they are level, by shifts; what is still above then, by swaps.
   void relieve() {
     std::set<std::tuple<double, std::uint64_t, std::uint32_t>> active;
+    std::vector<std::uint8_t> to_level(board_.problem.nodes);  // else only to the soft limit
     const auto key = [&](std::uint32_t n) { return std::tuple(-levels_.highest(n), board_.salt[n], n); };
     for (std::uint32_t n = 0; n < board_.problem.nodes; ++n) {
-      if (board_.takes_part[n] != 0 && hot(n)) active.insert(key(n));
+      if (board_.takes_part[n] == 0 || !hot(n)) continue;
+      to_level[n] = levels_.highest(n) > tolerance_ ? 1 : 0;
+      active.insert(key(n));
     }
     while (!active.empty() && !out()) {
       const std::uint32_t node = std::get<2>(*active.begin());
       active.erase(active.begin());
+      if (to_level[node] == 0 && !above_soft(node)) continue;
       if (give(node) || (hot(node) && exchange(node))) active.insert(key(node));
     }
   }

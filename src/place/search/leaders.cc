@@ -64,6 +64,7 @@ Passing best_passing(Board& board, Trial& trial, std::span<const std::uint32_t> 
     for (std::uint32_t r = board.problem.group_first[group]; r < board.problem.group_end(group); ++r) {
       const std::uint32_t node = state.at(r);
       if (node == none || r == state.leader(group) || board.may_lead[node] == 0 || board.is_down(node)) continue;
+      if (!board.flags[group].fresh && board.problem.origin[r] != node) continue;  // it only arrives
       if (!state.allowed(trial.lead(group, r))) continue;
       const Cost cost = state.delta(trial);
       if (best.group == none || std::tuple(cost, group, r) < std::tuple(best.cost, best.group, best.replica))
@@ -79,7 +80,7 @@ bool improves(const Cost& cost) {
   for (const Cost::Tier tier : {Cost::spread, Cost::affinity, Cost::soft}) {
     if (cost.tiers[tier] != 0) return cost.tiers[tier] < 0;
   }
-  return cost.tiers[Cost::level] < -worth;
+  return cost.tiers[Cost::level] + cost.tiers[Cost::last] < -worth;
 }
 
 void level(Board& board) {

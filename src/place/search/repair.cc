@@ -53,13 +53,25 @@ std::vector<Leaver> find_leavers(const Board& board) {
   return leavers;
 }
 
+// No node can take it now: limits on moves are the reason, or a later round has room, or it is refused.
+void find_later(Board& board, std::uint32_t replica, bool limited) {
+  if (limited) {
+    board.waits = true;
+  } else if (make_room(board, replica)) {
+    board.hopeful.push_back(replica);
+  } else {
+    board.homeless.push_back(refusal_of(board, replica));
+  }
+}
+
 // A replica that should be on a node and is not: the one that costs least to send there.
 void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t node) {
   const Problem& problem = board.problem;
   std::uint32_t best = none;
   Cost best_cost;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
-    if (board.pinned(r) || !board.may_go(r) || !board.may_move(r, node)) continue;
+    const bool dropped = board.state->at(r) == none && board.state->home(r) != none;
+    if (dropped || !board.may_go(r) || !board.may_move(r, node)) continue;
     if (!board.state->allowed(trial.shift(r, node))) continue;
     const Cost cost = board.state->delta(trial);
     // A missing replica is better added there than another one moved.
@@ -101,8 +113,8 @@ void repair(Board& board) {
     const Finder::Choice choice = finder.best(leaver.replica);
     if (choice.node != none) {
       board.move(trial.shift(leaver.replica, choice.node), reason_of(leaver.standing));
-    } else if (!make_room(board, leaver.replica)) {
-      board.homeless.push_back(refusal_of(board, leaver.replica));
+    } else {
+      find_later(board, leaver.replica, finder.limited());
     }
   }
   keep_pins(board);
@@ -128,8 +140,8 @@ void grow(Board& board) {
         if (choice.node != none) {
           board.move(trial.shift(r, choice.node), MoveReason::grow);
           if (board.state->leader(group) == none) board.state->apply(trial.lead(group, r));
-        } else if (!make_room(board, r)) {
-          board.homeless.push_back(refusal_of(board, r));
+        } else {
+          find_later(board, r, finder.limited());
         }
       }
     }

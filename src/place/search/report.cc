@@ -219,7 +219,7 @@ class Reporter {
     if (row.size() == wanted && std::ranges::find(row, none) == row.end()) return;
     const auto placed = static_cast<std::uint32_t>(std::ranges::count_if(row, [](std::uint32_t node) { return node != none; }));
     if (placed == wanted) return;
-    add(group, Rule::replicas, false, fmt::format("{} of {} replicas", placed, wanted), is_waiting(group));
+    add(group, Rule::replicas, placed < wanted, fmt::format("{} of {} replicas", placed, wanted), is_waiting(group));
   }
 
   void check_leader(std::uint32_t group) {
@@ -259,7 +259,7 @@ class Reporter {
           return 100.0 * static_cast<double>(amount) / static_cast<double>(std::max<Amount>(1, problem_.capacity[cell]));
         };
         capacity.insert(fmt::format("{}: {} {:.4g}% > {:.4g}%", node_name(found->first), problem_.dimensions[d].name,
-                                    percent(state_.usage(found->first)[d]), percent(problem_.limit[cell])));
+                                    percent(state_.usage(found->first)[d]), 100 * problem_.limit_part[found->first]));
       }
     }
     if (!capacity.empty()) add(group, Rule::capacity, true, fmt::format("{}", fmt::join(capacity, ", ")), true);
@@ -346,7 +346,7 @@ class Reporter {
       }
     }
     if (placed == 0 || board_.options.only == Only::repair || board_.options.only == Only::allocate) return floor;
-    return floor + fair_share_of_empty(used, placed);
+    return std::max(floor, fair_share_of_empty(used, placed));
   }
 
   std::uint64_t fair_share_of_empty(const std::vector<std::uint8_t>& used, std::uint64_t placed) const {
