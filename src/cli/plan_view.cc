@@ -64,19 +64,13 @@ std::string moves_in_words(const Plan& plan) {
                      fmt::join(parts, ", "));
 }
 
-// How far the fullest node is above its fair share, and whether any placement could be better.
+// The figures follow in a line of their own.
 std::string why_nothing(const Cluster& cluster, const Plan& plan) {
+  if (plan.placement.empty()) return "nothing to move: nothing is placed";
   const double most = 1 + static_cast<double>(cluster.settings.tolerance.millionths()) / 1e6;
-  std::vector<std::string> above;
-  for (const auto& [resource, balance] : plan.stats.balance) {
-    if (balance.max_over_mean > most)
-      above.push_back(fmt::format("{} {} (floor {})", resource, figure(balance.max_over_mean), figure(balance.floor)));
-  }
-  if (plan.stats.balance.empty()) return "nothing to move: nothing is placed";
-  if (above.empty())
-    return fmt::format("nothing to move: every node is within {} of its fair share", format(cluster.settings.tolerance));
-  return fmt::format("nothing to move: no move found makes it more level; fullest node over its fair share: {}",
-                     fmt::join(above, ", "));
+  const auto above = [&](const auto& entry) { return entry.second.max_over_mean > most; };
+  if (std::ranges::any_of(plan.stats.balance, above)) return "nothing to move: no move that was found makes it more level";
+  return fmt::format("nothing to move: no node is more than {} above its fair share", format(cluster.settings.tolerance));
 }
 
 std::string summary(const Cluster& cluster, const Plan& plan) {
