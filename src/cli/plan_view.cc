@@ -67,10 +67,16 @@ std::string moves_in_words(const Plan& plan) {
 // The figures follow in a line of their own.
 std::string why_nothing(const Cluster& cluster, const Plan& plan) {
   if (plan.placement.empty()) return "nothing to move: nothing is placed";
-  const double most = 1 + static_cast<double>(cluster.settings.tolerance.millionths()) / 1e6;
-  const auto above = [&](const auto& entry) { return entry.second.max_over_mean > most; };
-  if (std::ranges::any_of(plan.stats.balance, above)) return "nothing to move: no move that was found makes it more level";
-  return fmt::format("nothing to move: no node is more than {} above its fair share", format(cluster.settings.tolerance));
+  const double tolerance = static_cast<double>(cluster.settings.tolerance.millionths()) / 1e6;
+  bool within = true, least = true;
+  for (const auto& [resource, balance] : plan.stats.balance) {
+    if (balance.max_over_mean <= 1 + tolerance) continue;
+    within = false;
+    least &= balance.max_over_mean < balance.floor + 0.0005;  // the same as it is shown
+  }
+  if (within)
+    return fmt::format("nothing to move: no node is more than {} above its fair share", format(cluster.settings.tolerance));
+  return least ? "nothing to move: no placement is more level" : "nothing to move: no move that was found makes it more level";
 }
 
 std::string summary(const Cluster& cluster, const Plan& plan) {
@@ -89,7 +95,7 @@ std::string summary(const Cluster& cluster, const Plan& plan) {
   const std::size_t hard = hard_violations(plan);
   say(plan.violations.size(),
       fmt::format("{} broken{}", count_of(plan.violations.size(), "rule"), hard > 0 ? fmt::format(" ({} hard)", hard) : ""));
-  return fmt::format("{}\n", fmt::join(parts, ", "));
+  return fmt::format("{}\n", fmt::join(parts, "; "));
 }
 
 std::string balance_line(const Plan& plan) {
