@@ -52,7 +52,7 @@ Result<std::string> plan_as(const Cluster& cluster, const place::Plan& plan, con
   switch (options.form) {
     case Form::table:
     case Form::wide:
-      return plan_table(cluster, plan, options.form == Form::wide);
+      return plan_table(cluster, balance_before(cluster), plan, options.form == Form::wide);
     case Form::json:
     case Form::yaml:
       return format_plan(cluster, plan, options.form == Form::json ? Syntax::json : Syntax::yaml, options.plan.cores);

@@ -17,7 +17,7 @@ run plan -f c.yaml
 ----
 ----
 1 shard placed; 1 move (1 repair); 1 leader change
-fullest node over its fair share: cpu 1 (floor 1)
+fullest node over its fair share: cpu 1.2 -> 1 (floor 1)
 
 PLACED  SHARDS  REPLICAS
 t2           1         3
@@ -34,7 +34,7 @@ run plan -f c.yaml -o wide
 ----
 ----
 1 shard placed; 1 move (1 repair); 1 leader change
-fullest node over its fair share: cpu 1 (floor 1)
+fullest node over its fair share: cpu 1.2 -> 1 (floor 1)
 
 NODE  ZONE  STATUS  REPLICAS  AFTER  LEADERS  AFTER  IN  OUT
 n1    dc1   up             1      3        0      1   1    0
@@ -126,7 +126,7 @@ run plan -f c.yaml --only repair
 ----
 ----
 1 move (1 repair)
-fullest node over its fair share: cpu 1 (floor 1)
+fullest node over its fair share: cpu 1.2 -> 1 (floor 1)
 
 MOVE  FROM  TO  REASON
 t1/0  n4    n1  repair
@@ -535,7 +535,7 @@ run plan -f c.yaml --time 1h --budget 100000 --seed 0 --force --all
 ----
 ----
 1 shard placed; 1 move (1 repair); 1 leader change
-fullest node over its fair share: cpu 1 (floor 1)
+fullest node over its fair share: cpu 1.2 -> 1 (floor 1)
 
 PLACED  SHARDS  REPLICAS
 t2           1         3

@@ -14,7 +14,7 @@ run plan -f now.json --from kcat
 ----
 ----
 2 moves (2 balance); 1 leader change
-fullest node over its fair share: replicas 1 (floor 1)
+fullest node over its fair share: replicas 1.5 -> 1 (floor 1)
 
 MOVE      FROM  TO  REASON
 orders/0     1   3  balance
@@ -70,7 +70,7 @@ run plan -f executed.json --from kafka-reassign --describe now.json -o wide
 ----
 ----
 1 move (1 balance)
-fullest node over its fair share: replicas 1 (floor 1)
+fullest node over its fair share: replicas 1.5 -> 1 (floor 1)
 
 NODE  ZONE  STATUS  REPLICAS  AFTER  LEADERS  AFTER  IN  OUT
    1  -     up             1      2        1      1   1    0
@@ -97,7 +97,7 @@ run plan -f executed.json --from kafka-reassign --describe now.json --overlay ov
 ----
 ----
 3 moves (2 drain, 1 balance); 1 leader change
-fullest node over its fair share: replicas 1.5 (floor 1.5)
+fullest node over its fair share: replicas 2.25 -> 1.5 (floor 1.5)
 
 MOVE      FROM  TO  REASON
 orders/0     3   1  drain
