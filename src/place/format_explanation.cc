@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include "evenkeel/base/write.h"
 #include "evenkeel/place/explain.h"
@@ -31,6 +32,11 @@ std::vector<const NodeVerdict*> by_kind(const Explanation& explanation) {
 }
 
 }  // namespace
+
+std::string_view name(NodeVerdict::Kind kind) {
+  static constexpr std::array<std::string_view, 5> words = {"leads", "holds", "leaves", "could", "cannot"};
+  return words.at(static_cast<std::size_t>(kind));
+}
 
 std::string format_explanation(const Cluster& cluster, const Explanation& explanation, Syntax syntax) {
   Writer out(syntax);
