@@ -4,7 +4,7 @@
 // Whoever draws with u, uniform in (0, 1), and weight w gets the cost -ln(u) / w; the least cost wins, and it wins in proportion to
 // weight, since -ln(u) / w is an exponential time of rate w and the first of several such times is each one's with chance w over the sum.
 // A library's logarithm may differ in its last bit between platforms, and then two clients would disagree on where a key is. Here it is
-// made of integers alone: 57 bits after the point, off by less than 2^-54, the same everywhere; costs are compared as exact products,
+// made of integers alone: 57 bits after the point, off by less than 2^-51, the same everywhere; costs are compared as exact products,
 // never divided.
 
 #include <array>

@@ -52,4 +52,9 @@ std::string why_not_able(const Node& node, const Workload& workload) {
   return "";
 }
 
+bool is_avoided(const Node& node, const Workload& workload) {
+  return std::ranges::any_of(
+      node.taints, [&](const Taint& taint) { return taint.effect == Taint::Effect::avoid && !tolerated(taint, workload); });
+}
+
 }  // namespace evenkeel::place::detail

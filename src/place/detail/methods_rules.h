@@ -24,6 +24,9 @@ std::vector<std::string_view> parts_of(std::string_view zone);
 // The label that the node lacks or the taint that keeps the workload away: "has no label disk=ssd". Empty if there is neither.
 std::string why_not_able(const Node& node, const Workload& workload);
 
+// Whether a taint that is not tolerated asks to keep the workload away where there are others.
+bool is_avoided(const Node& node, const Workload& workload);
+
 // Whether the status lets a node get replicas.
 inline bool takes(NodeStatus status) { return status == NodeStatus::up || status == NodeStatus::no_leaders; }
 inline bool may_lead(const Node& node) { return node.leaders && node.status != NodeStatus::no_leaders; }
