@@ -13,7 +13,10 @@ std::size_t width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-bool number(std::string_view text) { return !text.empty() && text[0] >= '0' && text[0] <= '9'; }
+// "8Gi" and "1h30m" are numbers, "2 replicas in dc1" is a sentence.
+bool number(std::string_view text) {
+  return !text.empty() && text[0] >= '0' && text[0] <= '9' && text.find(' ') == std::string_view::npos;
+}
 
 }  // namespace
 

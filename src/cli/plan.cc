@@ -10,6 +10,7 @@
 #include "evenkeel/model/cluster_file.h"
 #include "evenkeel/place/explain.h"
 #include "evenkeel/place/kafka.h"
+#include "evenkeel/place/methods.h"
 #include "evenkeel/place/place.h"
 
 namespace evenkeel::cli {
@@ -20,11 +21,15 @@ enum class Form : std::uint8_t { table, wide, json, yaml, name, kafka_reassign }
 constexpr std::array<std::string_view, 6> form_names = {"table", "wide", "json", "yaml", "name", "kafka-reassign"};
 constexpr std::array<std::string_view, 3> only_names = {"allocate", "repair", "balance"};  // of place::Only, after everything
 
+constexpr std::array<std::string_view, 3> method_names = {"engine", "rendezvous",
+                                                          "crush"};  // of place::Method, behind the engine
+
 struct Options {
   PlanInput input;
   Form form = Form::table;
   place::PlanOptions plan;
-  Duration time{0};  // none
+  Duration time{0};                     // none
+  std::optional<place::Method> method;  // none: the engine
   std::optional<ShardId> explain;
   std::string apply;
 };
@@ -47,7 +52,7 @@ Result<std::string> plan_as(const Cluster& cluster, const place::Plan& plan, con
   switch (options.form) {
     case Form::table:
     case Form::wide:
-      return plan_table(cluster, plan, options.form == Form::wide);
+      return plan_table(cluster, balance_before(cluster), plan, options.form == Form::wide);
     case Form::json:
     case Form::yaml:
       return format_plan(cluster, plan, options.form == Form::json ? Syntax::json : Syntax::yaml, options.plan.cores);
@@ -105,6 +110,13 @@ void print_plan(Session& session, const Cluster& cluster, const place::Plan& pla
 
 // What was asked for and cannot be had together.
 std::optional<Error> contradiction(const Options& options) {
+  const place::PlanOptions& search = options.plan;
+  const bool searches = search.budget > 0 || options.time > Duration(0) || search.only != place::Only::everything ||
+                        search.force || search.all || search.cores || options.explain;
+  if (options.method && searches)
+    return Error{Code::invalid,
+                 fmt::format("--method {} only computes where things belong: of the options of the search it takes --seed alone",
+                             name(*options.method))};
   if (!options.explain) return std::nullopt;
   if (!options.apply.empty())
     return Error{Code::invalid, "--explain and --apply exclude each other: run them one after the other"};
@@ -120,15 +132,24 @@ void plan(Session& session, const Options& options) {
   if (!cluster) return;
   const BootClock clock;
   const Instant start = clock.now();
+  const auto finish = [&](place::Plan made) {
+    made.stats.seconds = std::chrono::duration<double>(clock.now() - start).count();
+    print_plan(session, *cluster, made, options);
+  };
+  if (options.method) return finish(place::plan_by_method(*cluster, *options.method, options.plan.seed));
   place::PlanOptions plan_options = with_deadline(options, clock, start);
   plan_options.cores |= !options.apply.empty() && !cluster->cores.empty();  // the next problem needs those of what comes
   place::Planner planner(*cluster, plan_options);
   place::Plan made = planner.plan();
-  made.stats.seconds = std::chrono::duration<double>(clock.now() - start).count();
-  options.explain ? explain(session, *cluster, options, planner) : print_plan(session, *cluster, made, options);
+  options.explain ? explain(session, *cluster, options, planner) : finish(std::move(made));
 }
 
 void add_search_options(CLI::App& command, Session& session, Options& options) {
+  add_word(
+      command, session, "--method", "a method", method_names,
+      [&options](std::size_t at) { options.method = at == 0 ? std::nullopt : std::optional(static_cast<place::Method>(at - 1)); },
+      "engine (as without it), or a draw that needs no coordination: rendezvous or crush")
+      ->type_name("METHOD");
   add_count(command, "--seed", options.plan.seed, "Another seed breaks ties otherwise; 0 without it")->type_name("NUMBER");
   add_count(command, "--budget", options.plan.budget, "Evaluate at most so many moves; without it, the problem's size tells");
   add_duration(command, "--time", options.time, "Stop the search after this time; plans may then differ from run to run");

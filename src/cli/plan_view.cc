@@ -64,19 +64,19 @@ std::string moves_in_words(const Plan& plan) {
                      fmt::join(parts, ", "));
 }
 
-// How far the fullest node is above its fair share, and whether any placement could be better.
+// The figures follow in a line of their own.
 std::string why_nothing(const Cluster& cluster, const Plan& plan) {
-  const double most = 1 + static_cast<double>(cluster.settings.tolerance.millionths()) / 1e6;
-  std::vector<std::string> above;
+  if (plan.placement.empty()) return "nothing to move: nothing is placed";
+  const double tolerance = static_cast<double>(cluster.settings.tolerance.millionths()) / 1e6;
+  bool within = true, least = true;
   for (const auto& [resource, balance] : plan.stats.balance) {
-    if (balance.max_over_mean > most)
-      above.push_back(fmt::format("{} {} (floor {})", resource, figure(balance.max_over_mean), figure(balance.floor)));
+    if (balance.max_over_mean <= 1 + tolerance) continue;
+    within = false;
+    least &= balance.max_over_mean < balance.floor + 0.0005;  // the same as it is shown
   }
-  if (plan.stats.balance.empty()) return "nothing to move: nothing is placed";
-  if (above.empty())
-    return fmt::format("nothing to move: every node is within {} of its fair share", format(cluster.settings.tolerance));
-  return fmt::format("nothing to move: no move found makes it more level; fullest node over its fair share: {}",
-                     fmt::join(above, ", "));
+  if (within)
+    return fmt::format("nothing to move: no node is more than {} above its fair share", format(cluster.settings.tolerance));
+  return least ? "nothing to move: no placement is more level" : "nothing to move: no move that was found makes it more level";
 }
 
 std::string summary(const Cluster& cluster, const Plan& plan) {
@@ -95,14 +95,38 @@ std::string summary(const Cluster& cluster, const Plan& plan) {
   const std::size_t hard = hard_violations(plan);
   say(plan.violations.size(),
       fmt::format("{} broken{}", count_of(plan.violations.size(), "rule"), hard > 0 ? fmt::format(" ({} hard)", hard) : ""));
-  return fmt::format("{}\n", fmt::join(parts, ", "));
+  return fmt::format("{}\n", fmt::join(parts, "; "));
 }
 
-std::string balance_line(const Plan& plan) {
+// "cpu 1.21 -> 1.003 (floor 1)": the fullest node over its fair share, now and then.
+std::string balance_line(const std::map<ResourceId, place::Balance>& before, const Plan& plan) {
   std::vector<std::string> parts;
-  for (const auto& [resource, balance] : plan.stats.balance)
-    parts.push_back(fmt::format("{} {} (floor {})", resource, figure(balance.max_over_mean), figure(balance.floor)));
+  for (const auto& [resource, balance] : plan.stats.balance) {
+    const auto found = before.find(resource);
+    const std::string now = found == before.end() ? "" : figure(found->second.max_over_mean),
+                      then = figure(balance.max_over_mean);
+    const std::string change = now.empty() || now == then ? then : fmt::format("{} -> {}", now, then);
+    parts.push_back(fmt::format("{} {} (floor {})", resource, change, figure(balance.floor)));
+  }
   return parts.empty() ? "" : fmt::format("fullest node over its fair share: {}\n", fmt::join(parts, ", "));
+}
+
+// A workload without the shards that are not placed yet, and without what is said of those.
+Workload as_placed(const Workload& workload, std::size_t rows) {
+  Workload out = workload;
+  out.shards = static_cast<std::uint32_t>(std::min<std::size_t>(workload.shards, rows));
+  const auto known = [&](const std::vector<ShardIndex>& shards) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(shards, ShardIndex(out.shards)) - shards.begin());
+  };
+  const std::size_t loads = known(workload.shard_loads.shards), pins = known(workload.pinned.shards);
+  out.shard_loads.shards.resize(loads);
+  out.shard_loads.values.resize(loads * workload.shard_loads.resources.size());
+  out.pinned = {};
+  for (std::size_t i = 0; i < pins; ++i) {
+    out.pinned.shards.push_back(workload.pinned.shards[i]);
+    out.pinned.nodes.push_back(workload.pinned.nodes[i]);
+  }
+  return out;
 }
 
 std::string placed_table(const Cluster& cluster, const Plan& plan) {
@@ -221,8 +245,15 @@ std::string nodes_table(const Cluster& cluster, const Plan& plan) {
 
 }  // namespace
 
-std::string plan_table(const Cluster& cluster, const Plan& plan, bool wide) {
-  std::string out = summary(cluster, plan) + balance_line(plan);
+std::map<ResourceId, place::Balance> balance_before(const Cluster& cluster) {
+  if (cluster.placement.empty()) return {};
+  Cluster placed_only = cluster;
+  for (Workload& workload : placed_only.workloads) workload = as_placed(workload, rows_before(cluster, workload.name));
+  return place::plan(placed_only, {.only = place::Only::allocate}).stats.balance;
+}
+
+std::string plan_table(const Cluster& cluster, const std::map<ResourceId, place::Balance>& before, const Plan& plan, bool wide) {
+  std::string out = summary(cluster, plan) + balance_line(before, plan);
   if (plan.stats.cut_short) out += "cut short: plan again when this is done\n";
   const std::string tables[] = {wide ? nodes_table(cluster, plan) : "",
                                 placed_table(cluster, plan),

@@ -1,15 +1,19 @@
 #pragma once
 // A plan for people: what it does and leaves undone, in sentences and tables.
 
+#include <map>
 #include <string>
-#include <vector>
 
 #include "evenkeel/place/place.h"
 
 namespace evenkeel::cli {
 
-// `wide` adds a table of nodes before and after, the steps of moves, and why each node refused.
-std::string plan_table(const Cluster& cluster, const place::Plan& plan, bool wide);
+// How level the cluster is as it was given, by the planner's own measure: what a plan says that places and moves nothing.
+std::map<ResourceId, place::Balance> balance_before(const Cluster& cluster);
+
+// `before`: from balance_before. `wide` adds a table of nodes before and after, the steps of moves, and why each node refused.
+std::string plan_table(const Cluster& cluster, const std::map<ResourceId, place::Balance>& before, const place::Plan& plan,
+                       bool wide);
 
 // One `shard/WORKLOAD/NUMBER` a line: the shards that the plan changes or places.
 std::string plan_names(const Cluster& cluster, const place::Plan& plan);

@@ -99,8 +99,10 @@ class KafkaReader {
     }
   }
 
-  // In order of their numbers; each once, and, where the file tells of whole topics, none missing.
+  // In order of their numbers; each once, and, where the file tells of whole topics, none missing. One that seems to be missing may only
+  // have been wrong, which was said.
   void sort(bool whole) {
+    whole = whole && problems_.empty();
     for (auto& [topic, partitions] : topics_.partitions) {
       std::ranges::stable_sort(partitions, {}, &Partition::number);
       for (std::size_t i = 0; i < partitions.size(); ++i) {

@@ -46,6 +46,7 @@ run __complete nonsense x
 run __complete
 ----
 validate	Check a cluster file, and print what it says
+plan	Plan where everything should be, what moves for it, and why
 broker	Work with a node's resource broker
 version	Print the version
 completion	Print a script that completes commands in your shell

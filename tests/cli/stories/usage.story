@@ -9,6 +9,7 @@ run
 ! 
 ! Subcommands:
 !   validate                    Check a cluster file, and print what it says
+!   plan                        Plan where everything should be, what moves for it, and why
 !   broker                      Work with a node's resource broker
 !   version                     Print the version
 !   completion                  Print a script that completes commands in your shell
@@ -31,6 +32,7 @@ Options:
 
 Subcommands:
   validate                    Check a cluster file, and print what it says
+  plan                        Plan where everything should be, what moves for it, and why
   broker                      Work with a node's resource broker
   version                     Print the version
   completion                  Print a script that completes commands in your shell
@@ -195,7 +197,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, broker, version, completion, man
+!   known: validate, plan, broker, version, completion, man
 !   see: evenkeel --help
 exit 2
 
