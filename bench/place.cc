@@ -238,9 +238,10 @@ Cluster run(const Cluster& cluster, const place::PlanOptions& options, const std
                   R"("violations":{{{}}},"refused":{{{}}},"cut_short":{},"second_run_moves":{},"second_run_leaders":{},)"
                   R"("second_run_seconds":{:.3f}}})",
                   instance, event, load_seconds, seconds, cpu_seconds, peak, stats.evaluated_moves,
-                  static_cast<double>(stats.evaluated_moves) / std::max(seconds, 1e-9), format_balance(plan, after), stats.moves,
-                  stats.moves_floor, moves_of(plan), plan.leaders.size(), after.largest_moved(plan), violations_of(plan),
-                  refused_of(plan), stats.cut_short, second.moves.size(), second.leaders.size(), second_seconds));
+                  static_cast<double>(stats.evaluated_moves) / std::max(cpu_seconds, 1e-6), format_balance(plan, after),
+                  stats.moves, stats.moves_floor, moves_of(plan), plan.leaders.size(), after.largest_moved(plan),
+                  violations_of(plan), refused_of(plan), stats.cut_short, second.moves.size(), second.leaders.size(),
+                  second_seconds));
   std::fflush(stdout);
   return next;
 }
