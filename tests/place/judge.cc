@@ -477,7 +477,7 @@ class Judge {
       say("{} is led from {}, which is down", name(shard), name(leader));
     if (!naive::may_lead(node(leader)) && !down(leader)) {
       for (const std::uint32_t other : shard.after) {
-        if (could_lead(shard, other) && !draining(other))
+        if (could_lead(shard, other) && !draining(other) && (has(shard.before, other) || shard.is_new))
           return say("{} is led from {}, which should have no leaders; {} could", name(shard), name(leader), name(other));
       }
     }
@@ -492,14 +492,16 @@ class Judge {
     };
     for (const Moving* m : shard.in_flight) follow(m->from, m->to);
     for (const Move* m : shard.moves) follow(m->from, m->to);
-    if (leader != old && leader != heir && listed == nullptr) say("{}: the change of its leader is not listed", name(shard));
+    if (leader != old && leader != heir && listed == nullptr && shard.in_flight.empty())
+      say("{}: the change of its leader is not listed", name(shard));
     if (listed != nullptr && listed->to.value() != leader)
       say("{}: leadership is listed to go to {}, and {} leads", name(shard), name(listed->to), name(leader));
     if (listed != nullptr && listed->from.value() != old && listed->from.value() != heir)
       say("{}: leadership is listed to come from {}, where it was not", name(shard), name(listed->from));
     if (listed != nullptr && listed->from == listed->to) say("{}: leadership goes from a node to itself", name(shard));
     // A replica that comes only now has no data: one that is there leads.
-    const bool others_live = std::ranges::any_of(shard.before, [&](std::uint32_t n) { return !down(n) && has(shard.after, n); });
+    const bool others_live =
+        std::ranges::any_of(shard.before, [&](std::uint32_t n) { return has(shard.after, n) && could_lead(shard, n); });
     if (down(old) && !has(shard.before, leader) && others_live && shard.in_flight.empty())
       say("{}: {} leads, which holds it only after the move, though a live replica could", name(shard), name(leader));
   }

@@ -26,6 +26,7 @@ class Maker {
     for (std::uint64_t w = 0; w < workloads; ++w) cluster_.workloads.push_back(make_workload(w));
     if (troubled_) relate();
     make_capacities();
+    make_counts();
     if (shape_.placed) place();
     if (troubled_) {
       trouble_nodes();
@@ -51,11 +52,7 @@ class Maker {
     if (shape_.calm) settings.moves_max = 0;
     if (troubled_ && sometimes(1, 6)) settings.moves_per_node_max = static_cast<std::uint32_t>(1 + rng_.below(3));
     if (sometimes(1, 4)) settings.soft_limit = settings.hard_limit = Ratio::percent(100);
-    settings.spread = {.level = sometimes(1, 4) ? "rack" : "zone", .hard = sometimes(1, 5)};
-    if (sometimes(1, 3)) {
-      settings.replicas_per_core = static_cast<std::uint32_t>(rng_.below(12));
-      settings.core0_reserve = static_cast<std::uint32_t>(rng_.below(3));
-    }
+    settings.spread = {.level = sometimes(1, 4) ? "rack" : "zone", .hard = sometimes(1, 8)};
     resources_ =
         any_of<std::vector<std::string>>(rng_, {{}, {"cpu"}, {"cpu"}, {"disk"}, {"cpu", "disk"}, {"cpu", "disk", "memory"}});
   }
@@ -71,7 +68,6 @@ class Maker {
         node.zone = fmt::format("z{}", 1 + (sometimes(1, 4) ? rng_.below(zones) : i % zones));
       if (racks && !node.zone.empty() && !sometimes(1, 8)) node.zone += fmt::format("/r{}", 1 + rng_.below(3));
       if (cores && !sometimes(1, 8)) node.cores = static_cast<std::uint32_t>(1 + rng_.below(4));
-      if (troubled_ && sometimes(1, 10)) node.replicas_max = static_cast<std::uint32_t>(1 + rng_.below(8));
       if (sometimes(1, 10)) node.power = amount(1, 2);
       if (node.power <= Quantity()) node.power = Quantity(1);
       if (troubled_ && sometimes(1, 2)) node.labels["disk"] = sometimes(2, 3) ? "ssd" : "hdd";
@@ -83,14 +79,15 @@ class Maker {
   Workload make_workload(std::uint64_t number) {
     Workload workload{.name = WorkloadId(fmt::format("t{}", number + 1))};
     workload.shards = static_cast<std::uint32_t>(1 + rng_.below(shape_.shards_max));
-    const std::uint64_t most = std::min<std::uint64_t>(4, cluster_.nodes.size() + (sometimes(1, 12) ? 1 : 0));
+    const std::uint64_t most =
+        std::min<std::uint64_t>(4, sometimes(1, 6) ? cluster_.nodes.size() + 1 : (cluster_.nodes.size() + 1) / 2);
     workload.replicas = static_cast<std::uint32_t>(1 + rng_.below(most));
     for (const std::string& resource : resources_) {
       if (sometimes(5, 6)) workload.load[ResourceId(resource)] = amount(0, 6);
       if (sometimes(1, 4)) workload.leader_load[ResourceId(resource)] = amount(0, 4);
     }
     if (!resources_.empty() && sometimes(1, 3)) make_shard_loads(workload);
-    if (sometimes(1, 3)) workload.spread = Spread{.level = sometimes(1, 3) ? "rack" : "zone", .hard = sometimes(1, 3)};
+    if (sometimes(1, 3)) workload.spread = Spread{.level = sometimes(1, 3) ? "rack" : "zone", .hard = sometimes(1, 4)};
     if (sometimes(1, 8)) workload.move_cost = amount(0, 9);
     if (!troubled_) return workload;
     if (sometimes(1, 6)) workload.require["disk"] = "ssd";
@@ -119,7 +116,7 @@ class Maker {
 
   // So that all of it, were it placed, would fill the nodes to a drawn degree.
   void make_capacities() {
-    const std::int64_t percent = any_of<std::int64_t>(rng_, {20, 50, 65, 75, 85, 92});
+    const std::int64_t percent = any_of<std::int64_t>(rng_, {20, 40, 50, 60, 70, 88});
     const bool alike = sometimes(1, 2);
     for (const std::string& resource : resources_) {
       if (sometimes(1, 8)) continue;  // nobody names it
@@ -138,6 +135,22 @@ class Maker {
         node.capacity[id] = Quantity::from_nano((mean * halves / 2 + 1) / 1'000'000 * 1'000'000 + 1'000'000);
         if (sometimes(1, 8)) node.used[id] = Quantity::from_nano(mean / 10 / 1'000'000 * 1'000'000);
       }
+    }
+  }
+
+  // The same by number.
+  void make_counts() {
+    std::uint64_t replicas = 0, cores = 1;
+    for (const Workload& workload : cluster_.workloads) replicas += std::uint64_t{workload.shards} * workload.replicas;
+    for (const Node& node : cluster_.nodes) cores += node.cores;
+    if (sometimes(1, 3)) {
+      cluster_.settings.core0_reserve = static_cast<std::uint32_t>(rng_.below(3));
+      cluster_.settings.replicas_per_core = static_cast<std::uint32_t>(2 + replicas * (10 + rng_.below(20)) / 10 / cores);
+      if (sometimes(1, 8)) cluster_.settings.replicas_per_core = 0;
+    }
+    for (Node& node : cluster_.nodes) {
+      if (!troubled_ || !sometimes(1, 8)) continue;
+      node.replicas_max = static_cast<std::uint32_t>(1 + replicas * (5 + rng_.below(20)) / 10 / cluster_.nodes.size());
     }
   }
 
@@ -161,14 +174,15 @@ class Maker {
     std::vector<std::uint32_t> row;
     const bool anywhere = sometimes(1, 8);
     while (row.size() < size) {
-      const std::uint32_t node = pick(held, workload, row, anywhere);
+      const std::uint32_t node = pick(held, workload, shard, row, anywhere);
       held.add(node, workload, shard, row.empty());
       row.push_back(node);
     }
     return row;
   }
   // The node with the fewest replicas that obeys the rules, or any.
-  std::uint32_t pick(const naive::Held& held, const Workload& workload, const std::vector<std::uint32_t>& row, bool anywhere) {
+  std::uint32_t pick(const naive::Held& held, const Workload& workload, std::uint32_t shard,
+                     const std::vector<std::uint32_t>& row, bool anywhere) {
     std::vector<std::uint32_t> order(cluster_.nodes.size());
     std::iota(order.begin(), order.end(), 0u);
     rng_.shuffle(std::span(order));
@@ -180,17 +194,19 @@ class Maker {
       for (const std::uint32_t other : row) {
         if (naive::domain(cluster_, workload, other) == naive::domain(cluster_, workload, node)) score += 10'000;
       }
-      return score + (held.fits(node, false) && held.count_fits(node) ? 0 : 1000);
+      naive::Held with = held;
+      with.add(node, workload, shard, row.empty());
+      return score + (with.fits(node, true) && with.count_fits(node) ? 0 : 1000);
     };
     return *std::ranges::min_element(order, {}, penalty);
   }
 
   void trouble_nodes() {
-    const bool much = sometimes(1, 8);
+    const bool much = sometimes(1, 10);
     const bool none = !much && sometimes(1, 4);
     for (Node& node : cluster_.nodes) {
       if (none) break;
-      if (!sometimes(1, much ? 2 : 6)) continue;
+      if (!sometimes(1, much ? 2 : 8)) continue;
       node.status = any_of<NodeStatus>(rng_, {NodeStatus::down, NodeStatus::down, NodeStatus::draining, NodeStatus::draining,
                                               NodeStatus::cordoned, NodeStatus::no_leaders});
     }
