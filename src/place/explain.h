@@ -15,11 +15,11 @@ namespace evenkeel::place {
 
 struct NodeVerdict {
   enum class Kind : std::uint8_t {
-    leads,    // holds the shard and leads it
-    holds,    // holds it
-    leaves,   // held it, and the plan takes it away
-    could,    // nothing forbids it, but it would be worse or no better
-    cannot,   // a hard rule forbids it
+    leads,   // holds the shard and leads it
+    holds,   // holds it
+    leaves,  // held it, and the plan takes it away
+    could,   // nothing forbids it, but it would be worse or no better
+    cannot,  // a hard rule forbids it
   };
   NodeIndex node;
   Kind kind = Kind::could;

@@ -52,7 +52,8 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-// Leadership passes between two nodes that hold the shard once the moves are done.
+// Leadership passes from the node that leads now to another one that holds the shard once the moves are done. A leader's replica that
+// moves takes its leadership along, which is not listed here.
 struct LeaderChange {
   WorkloadId workload;
   ShardIndex shard;
@@ -77,9 +78,9 @@ struct Refusal {
   std::optional<ShardIndex> shard;  // none: the whole request, which left no trace
   std::optional<NodeIndex> node;    // where the replica is that should leave; none if it is nowhere
   RefusalReason reason = RefusalReason::nodes;
-  std::string detail;                                       // the bound that binds: "needs 3 nodes with 1 slot; 2 have one"
-  bool proved = true;                                       // no placement exists; false: none was found
-  std::vector<std::pair<NodeIndex, std::string>> nodes;     // why not there, in order of name; at most PlanOptions::reasons_max
+  std::string detail;                                    // the bound that binds: "needs 3 nodes with 1 slot; 2 have one"
+  bool proved = true;                                    // no placement exists; false: none was found
+  std::vector<std::pair<NodeIndex, std::string>> nodes;  // why not there, in order of name; at most PlanOptions::reasons_max
   friend bool operator==(const Refusal&, const Refusal&) = default;
 };
 
@@ -107,8 +108,9 @@ struct Stats {
   double seconds = 0;  // filled in by who has a clock
   std::uint64_t evaluated_moves = 0;
   std::uint64_t moves = 0;
-  std::uint64_t moves_floor = 0;  // what the change forces: replicas on lost or draining nodes, the fair share of nodes that are empty
-  bool cut_short = false;         // by moves_max, budget or time: a further run may go on
+  std::uint64_t moves_floor =
+      0;                   // what the change forces: replicas on lost or draining nodes, the fair share of nodes that are empty
+  bool cut_short = false;  // by moves_max, budget or time: a further run may go on
   std::map<ResourceId, Balance> balance;
   friend bool operator==(const Stats&, const Stats&) = default;
 };

@@ -1,0 +1,168 @@
+#include <algorithm>
+
+#include "evenkeel/base/result.h"
+#include "evenkeel/place/engine.h"
+
+namespace evenkeel::place {
+namespace {
+
+void add(std::vector<Amount>& table, std::size_t node, std::span<const Amount> load) {
+  Amount* row = table.data() + node * load.size();
+  for (std::size_t d = 0; d < load.size(); ++d) row[d] += load[d];
+}
+
+}  // namespace
+
+State::State(const Problem& problem) : problem_(&problem), width_(problem.width()), usage_(problem.base), peak_(problem.base) {
+  for (std::size_t i = 0; i < problem.base_held.size(); ++i) peak_[i] += problem.base_held[i];
+  start(0);
+  terms_ = make_terms(problem);
+  for (const auto& term : terms_) term->reset(*this);
+}
+
+State::~State() = default;
+
+// Groups from the first one on come to be where they start.
+void State::start(std::uint32_t first_group) {
+  const std::uint32_t first = static_cast<std::uint32_t>(at_.size());
+  at_.insert(at_.end(), problem_->origin.begin() + first, problem_->origin.end());
+  home_.insert(home_.end(), problem_->origin.begin() + first, problem_->origin.end());
+  for (std::uint32_t r = first; r < at_.size(); ++r) {
+    if (at_[r] == none) continue;
+    add(usage_, at_[r], problem_->load(problem_->replica_load[r]));
+    add(peak_, at_[r], problem_->load(problem_->replica_load[r]));
+  }
+  leader_.resize(problem_->groups(), none);
+  leader_home_.resize(problem_->groups(), none);
+  for (std::uint32_t group = first_group; group < problem_->groups() && !problem_->group_lead.empty(); ++group) {
+    const std::uint32_t node = problem_->origin_leader[group];
+    if (node == none) continue;
+    leader_home_[group] = node;
+    for (std::uint32_t r = problem_->group_first[group]; r < problem_->group_end(group); ++r) {
+      if (at_[r] == node) leader_[group] = r;
+    }
+    if (problem_->group_lead[group] == none) continue;
+    add(usage_, node, problem_->load(problem_->group_lead[group]));
+    add(peak_, node, problem_->load(problem_->group_lead[group]));
+  }
+}
+
+void State::grow() {
+  const auto first_group = static_cast<std::uint32_t>(leader_.size());
+  listed_ = false;
+  start(first_group);
+  for (const auto& term : terms_) term->grow(*this, first_group);
+}
+
+// What was held for something that has left is free.
+void State::release(std::uint32_t row, std::uint32_t node) {
+  const auto load = problem_->load(row);
+  for (std::size_t d = 0; d < width_; ++d) {
+    if (problem_->dimensions[d].held) peak_[node * width_ + d] -= load[d];
+  }
+}
+
+bool State::settle() {
+  bool any = false;
+  for (const std::uint32_t replica : displaced_) {
+    if (home_[replica] == at_[replica]) continue;
+    any = true;
+    if (home_[replica] != none) release(problem_->replica_load[replica], home_[replica]);
+    home_[replica] = at_[replica];
+  }
+  for (const std::uint32_t group : displaced_leaders_) {
+    const std::uint32_t node = leader_[group] == none ? none : at_[leader_[group]];
+    if (leader_home_[group] == node) continue;
+    any = true;
+    if (leader_home_[group] != none && problem_->group_lead[group] != none)
+      release(problem_->group_lead[group], leader_home_[group]);
+    leader_home_[group] = node;
+  }
+  displaced_.clear();
+  displaced_leaders_.clear();
+  for (const auto& term : terms_) term->settle(*this);
+  return any;
+}
+
+std::span<const std::uint32_t> State::replicas_on(std::uint32_t node) {
+  if (!listed_) {
+    on_.assign(problem_->nodes, {});
+    place_in_on_.resize(at_.size());
+    std::vector<std::uint32_t> counts(problem_->nodes);
+    for (const std::uint32_t at : at_) {
+      if (at != none) ++counts[at];
+    }
+    for (std::uint32_t n = 0; n < problem_->nodes; ++n) on_[n].reserve(counts[n]);
+    for (std::uint32_t r = 0; r < at_.size(); ++r) {
+      if (at_[r] == none) continue;
+      place_in_on_[r] = static_cast<std::uint32_t>(on_[at_[r]].size());
+      on_[at_[r]].push_back(r);
+    }
+    listed_ = true;
+  }
+  return on_[node];
+}
+
+void State::move(std::uint32_t replica, std::uint32_t to) {
+  if (listed_ && at_[replica] != none) {
+    auto& list = on_[at_[replica]];
+    const std::uint32_t hole = place_in_on_[replica];
+    list[hole] = list.back();
+    place_in_on_[list[hole]] = hole;
+    list.pop_back();
+  }
+  at_[replica] = to;
+  displaced_.push_back(replica);
+  const std::uint32_t group = problem_->replica_group[replica];
+  if (leader_[group] == replica) displaced_leaders_.push_back(group);
+  if (listed_ && to != none) {
+    place_in_on_[replica] = static_cast<std::uint32_t>(on_[to].size());
+    on_[to].push_back(replica);
+  }
+}
+
+const Term* State::forbids(const Trial& trial) const {
+  for (const auto& term : terms_) {
+    if (!term->allows(*this, trial)) return term.get();
+  }
+  return nullptr;
+}
+
+bool State::allowed(const Trial& trial) const { return forbids(trial) == nullptr; }
+
+Cost State::delta(const Trial& trial) const {
+  ++evaluated_;
+  Cost sum;
+  for (const auto& term : terms_) sum += term->delta(*this, trial);
+  return sum;
+}
+
+void State::apply(const Trial& trial) {
+  for (const auto& term : terms_) term->apply(*this, trial);
+  for (std::size_t i = 0; i < trial.touched(); ++i) {
+    const Trial::Touched touched = trial.touched(i);
+    add(usage_, touched.node, touched.usage);
+    add(peak_, touched.node, touched.peak);
+  }
+  for (const Trial::Step& step : trial.steps()) move(step.replica, step.to);
+  if (trial.leads()) {
+    leader_[trial.lead_group()] = trial.lead_to();
+    displaced_leaders_.push_back(trial.lead_group());
+  }
+}
+
+std::vector<std::string> State::why_not(std::uint32_t replica, std::uint32_t node) const {
+  std::vector<std::string> reasons;
+  for (const auto& term : terms_) {
+    if (std::string reason = term->why_not(*this, replica, node); !reason.empty()) reasons.push_back(std::move(reason));
+  }
+  return reasons;
+}
+
+Cost State::whole() const {
+  Cost sum;
+  for (const auto& term : terms_) sum += term->whole(*this);
+  return sum;
+}
+
+}  // namespace evenkeel::place

@@ -1,0 +1,123 @@
+#include <algorithm>
+
+#include "evenkeel/base/result.h"
+#include "evenkeel/place/engine.h"
+
+namespace evenkeel::place {
+
+Trial::Trial(const State& state) : state_(&state), amounts_(nodes_.size() * 2 * state.problem().width()) {}
+
+void Trial::clear() {
+  size_ = 0;
+  touched_ = 0;
+  lead_group_ = none;
+}
+
+std::size_t Trial::touch(std::uint32_t node) {
+  for (std::size_t i = 0; i < touched_; ++i) {
+    if (nodes_[i] == node) return i;
+  }
+  const std::size_t row = 2 * state_->problem().width();
+  std::fill_n(amounts_.begin() + static_cast<std::ptrdiff_t>(touched_ * row), row, Amount{0});
+  nodes_[touched_] = node;
+  return touched_++;
+}
+
+// A row of loads comes to a node (sign 1) or goes from it. Where it was at home its peak is there all the time.
+void Trial::add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, int sign) {
+  const Problem& problem = state_->problem();
+  const std::size_t width = problem.width();
+  const Amount* load = problem.loads.data() + row * width;
+  Amount* usage = amounts_.data() + touch(node) * 2 * width;
+  Amount* peak = usage + width;
+  const bool at_home = node == home;
+  for (std::size_t d = 0; d < width; ++d) {
+    const Amount amount = sign * load[d];
+    usage[d] += amount;
+    if (!at_home || !problem.dimensions[d].held) peak[d] += amount;
+  }
+}
+
+void Trial::add(std::uint32_t replica, std::uint32_t from, std::uint32_t to) {
+  ensure(size_ < steps_max, "a trial has at most steps_max steps");
+  steps_[size_++] = {replica, from, to};
+  const Problem& problem = state_->problem();
+  const std::uint32_t row = problem.replica_load[replica];
+  const std::uint32_t home = state_->home(replica);
+  if (from != none) add_row(row, from, home, -1);
+  if (to != none) add_row(row, to, home, 1);
+  if (problem.group_lead.empty()) return;
+  const std::uint32_t group = problem.replica_group[replica];
+  if (problem.group_lead[group] == none || state_->leader(group) != replica) return;
+  const std::uint32_t lead_home = state_->leader_home(group);
+  if (from != none) add_row(problem.group_lead[group], from, lead_home, -1);
+  if (to != none) add_row(problem.group_lead[group], to, lead_home, 1);
+}
+
+Trial& Trial::shift(std::uint32_t replica, std::uint32_t to) {
+  clear();
+  add(replica, state_->at(replica), to);
+  return *this;
+}
+
+Trial& Trial::swap(std::uint32_t one, std::uint32_t other) {
+  clear();
+  add(one, state_->at(one), state_->at(other));
+  add(other, state_->at(other), state_->at(one));
+  return *this;
+}
+
+Trial& Trial::chain(std::span<const Step> steps) {
+  clear();
+  for (const Step& step : steps) add(step.replica, step.from, step.to);
+  return *this;
+}
+
+Trial& Trial::also(std::uint32_t replica, std::uint32_t to) {
+  add(replica, state_->at(replica), to);
+  return *this;
+}
+
+Trial& Trial::lead(std::uint32_t group, std::uint32_t replica) {
+  clear();
+  lead_group_ = group;
+  lead_from_ = state_->leader(group);
+  lead_to_ = replica;
+  const std::uint32_t row = state_->problem().group_lead[group];
+  if (row == none) return *this;
+  const std::uint32_t home = state_->leader_home(group);
+  if (lead_from_ != none && state_->at(lead_from_) != none) add_row(row, state_->at(lead_from_), home, -1);
+  if (replica != none && state_->at(replica) != none) add_row(row, state_->at(replica), home, 1);
+  return *this;
+}
+
+void Trial::invert(Trial& inverse) const {
+  inverse.clear();
+  inverse.size_ = size_;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const Step& step = steps_[size_ - 1 - i];
+    inverse.steps_[i] = {step.replica, step.to, step.from};
+  }
+  inverse.touched_ = touched_;
+  inverse.nodes_ = nodes_;
+  const std::size_t used = touched_ * 2 * state_->problem().width();
+  for (std::size_t i = 0; i < used; ++i) inverse.amounts_[i] = -amounts_[i];
+  inverse.lead_group_ = lead_group_;
+  inverse.lead_from_ = lead_to_;
+  inverse.lead_to_ = lead_from_;
+}
+
+Trial::Touched Trial::touched(std::size_t at) const {
+  const std::size_t width = state_->problem().width();
+  const Amount* row = amounts_.data() + at * 2 * width;
+  return {nodes_[at], {row, width}, {row + width, width}};
+}
+
+std::uint32_t Trial::will_be(std::uint32_t replica) const {
+  for (std::size_t i = 0; i < size_; ++i) {
+    if (steps_[i].replica == replica) return steps_[i].to;
+  }
+  return state_->at(replica);
+}
+
+}  // namespace evenkeel::place
