@@ -273,8 +273,9 @@ std::vector<std::unique_ptr<Term>> make_terms(const Problem& problem);
 // General search by shift, swap and chains: lowers state's cost until the budget of evaluated changes is spent or `stop` says so. The best
 // state found is what `state` is left in. It never breaks a rule that holds.
 struct ImproveOptions {
-  std::uint64_t budget = 0;    // evaluated changes; 0: no bound
-  std::function<bool()> stop;  // asked every thousand changes or so
+  std::uint64_t budget = 0;       // changes tried; 0: no bound
+  std::function<bool()> stop;     // asked every thousand changes or so
+  std::function<double()> spent;  // likewise: which part of a limit of the caller's own is gone; at 1 the search ends
 };
 void improve(State& state, Rng& rng, const ImproveOptions& options);
 
