@@ -6,6 +6,7 @@
 // whether the result keeps all constraints, which is judged by recomputing everything from the files and not by the engine. Exit status: 0;
 // 1 if the result breaks a constraint; 2 if the arguments or files are wrong. With --budget instead of --time, one seed gives one result.
 //
+// --shifts N instead tries N random shifts and applies none: how many are evaluated in a second, by themselves and with the rules asked.
 // Without any arguments an instance is made from a fixed seed and given a fixed budget: what `make bench` runs.
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ using namespace evenkeel;
 struct Arguments {
   std::string model, assignment, out;
   double seconds = 0;
-  std::uint64_t seed = 1, budget = 0;
+  std::uint64_t seed = 1, budget = 0, shifts = 0;
 };
 
 constexpr std::size_t file_most = std::size_t{4} << 30;
@@ -101,6 +102,36 @@ int solve(const roadef::Made& made, const Arguments& arguments, std::string_view
   return valid ? 0 : 1;
 }
 
+// Random shifts at the start: a trial built and its full cost, whether allowed or not; then the same with the rules asked first.
+int measure(const roadef::Made& made, const Arguments& arguments, std::string_view name) {
+  const roadef::Instance instance(made.model, made.start);
+  const place::State state(instance.problem);
+  place::Trial trial(state);
+  Rng rng(arguments.seed);
+  const auto per_second = [&](bool ask, std::uint64_t& allowed) {
+    const auto start = std::chrono::steady_clock::now();
+    double sum = 0;
+    for (std::uint64_t i = 0; i < arguments.shifts; ++i) {
+      const auto replica = static_cast<std::uint32_t>(rng.below(instance.problem.replicas()));
+      const auto to = static_cast<std::uint32_t>(rng.below(instance.problem.nodes));
+      if (to == state.at(replica)) continue;
+      trial.shift(replica, to);
+      if (ask && !state.allowed(trial)) continue;
+      ++allowed;
+      sum += state.delta(trial).tiers.back();
+    }
+    ensure(sum == sum, "costs are numbers");  // and are computed
+    return static_cast<double>(arguments.shifts) / since(start);
+  };
+  std::uint64_t all = 0, allowed = 0;
+  const double deltas = per_second(false, all), asked = per_second(true, allowed);
+  fmt::print(
+      "{}\n",
+      fmt::format(R"({{"bench":"roadef","case":"{}","shifts":{},"deltas_per_s":{:.0f},"asked_per_s":{:.0f},"allowed":{:.4f}}})",
+                  name, arguments.shifts, deltas, asked, static_cast<double>(allowed) / static_cast<double>(arguments.shifts)));
+  return 0;
+}
+
 // What stands for the instance in the line that is printed: the model's file without its folders.
 std::string case_name(const std::string& path) {
   std::string name = path.substr(path.rfind('/') + 1);
@@ -114,7 +145,9 @@ int main(int count, char** words) {
   const auto start = std::chrono::steady_clock::now();
   if (count == 1) {
     const Arguments arguments{.budget = 20'000'000};
-    return solve(roadef::make_instance(1, 100, 5000, 12), arguments, "made_100x5000x12", start);
+    const auto made = roadef::make_instance(1, 100, 5000, 12);
+    measure(made, {.shifts = 5'000'000}, "made_100x5000x12");
+    return solve(made, arguments, "made_100x5000x12", std::chrono::steady_clock::now());
   }
   Arguments arguments;
   CLI::App app("Solves an instance of the machine reassignment problem of the ROADEF/EURO challenge 2012.");
@@ -123,11 +156,13 @@ int main(int count, char** words) {
   const auto* time =
       app.add_option("--time", arguments.seconds, "wall-clock seconds, reading included")->check(CLI::Range(0.01, 1e6));
   const auto* budget = app.add_option("--budget", arguments.budget, "changes to try")->check(CLI::PositiveNumber);
+  const auto* shifts =
+      app.add_option("--shifts", arguments.shifts, "only measure so many random shifts")->check(CLI::PositiveNumber);
   app.add_option("--seed", arguments.seed, "of the search");
   app.add_option("-o", arguments.out, "where the assignment found is written");
   try {
     app.parse(count, words);
-    if (time->count() + budget->count() == 0) throw CLI::RequiredError("--time or --budget");
+    if (time->count() + budget->count() + shifts->count() == 0) throw CLI::RequiredError("--time, --budget or --shifts");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
@@ -136,5 +171,6 @@ int main(int count, char** words) {
     fmt::print(stderr, "roadef: {}\n", made.error());
     return 2;
   }
+  if (arguments.shifts > 0) return measure(*made, arguments, case_name(arguments.model));
   return solve(*made, arguments, case_name(arguments.model), start);
 }
