@@ -122,11 +122,9 @@ struct Problem {
   std::vector<Amount> lead_measures;        // by group: its size in the leaders' balance; or empty: no such goal
 
   // Weights of goals that are no dimension's.
-  double family_level_weight = 0;         // Σ over families and nodes of measure² / family share
-  std::vector<double> family_share;       // by node: its fair part of every family; 0: takes no part
-  double leader_level_weight = 0;         // Σ over nodes of lead measure² / leader share
-  double family_leader_level_weight = 0;  // the same in each family
-  std::vector<double> leader_share;       // by node
+  std::vector<std::vector<double>> own_shares;  // by kind and node: its fair part of a family; 0: takes no part
+  double leader_level_weight = 0;               // Σ over nodes of lead measure² / leader share
+  std::vector<double> leader_share;             // by node
   std::vector<FreePair> free_pairs;
   double move_weight = 0;         // of a moved replica's cost
   std::vector<double> move_cost;  // by replica

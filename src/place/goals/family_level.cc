@@ -1,5 +1,7 @@
 // Each family level over the nodes by itself, so that no workload is bunched on a few of them.
 
+#include <algorithm>
+
 #include "evenkeel/place/detail/family_sums.h"
 #include "evenkeel/place/detail/terms.h"
 
@@ -27,21 +29,25 @@ class FamilyLevel : public Term {
     };
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::uint32_t family = family_of(problem, steps[i].replica);
+      const double weight = problem.families[family].own_weight;
+      if (weight <= 0) continue;
+      const auto& share = problem.own_shares[problem.families[family].own_share];
       const Amount measure = problem.measures[problem.replica_load[steps[i].replica]];
-      if (steps[i].from != none)
-        sum += square_change(before(i, family, steps[i].from), -measure, problem.family_share[steps[i].from]);
-      if (steps[i].to != none) sum += square_change(before(i, family, steps[i].to), measure, problem.family_share[steps[i].to]);
+      const std::uint32_t from = steps[i].from, to = steps[i].to;
+      if (from != none) sum += weight * square_change(before(i, family, from), -measure, share[from]);
+      if (to != none) sum += weight * square_change(before(i, family, to), measure, share[to]);
     }
-    return Cost::of(Cost::level, problem.family_level_weight * sum);
+    return Cost::of(Cost::level, sum);
   }
 
   Cost whole(const State& state) const override {
     const Problem& problem = state.problem();
     double sum = 0;
-    sums_.for_each(state, [&](std::uint32_t, std::uint32_t node, Amount amount) {
-      sum += square_change(0, amount, problem.family_share[node]);
+    sums_.for_each(state, [&](std::uint32_t family, std::uint32_t node, Amount amount) {
+      const Family& own = problem.families[family];
+      if (own.own_weight > 0) sum += own.own_weight * square_change(0, amount, problem.own_shares[own.own_share][node]);
     });
-    return Cost::of(Cost::level, problem.family_level_weight * sum);
+    return Cost::of(Cost::level, sum);
   }
 
   void apply(const State& state, const Trial& trial) override { sums_.apply(state.problem(), trial); }
@@ -54,7 +60,8 @@ class FamilyLevel : public Term {
 }  // namespace
 
 Made make_family_level(const Problem& problem) {
-  return problem.family_level_weight > 0 ? std::make_unique<FamilyLevel>() : nullptr;
+  const bool any = std::ranges::any_of(problem.families, [](const Family& family) { return family.own_weight > 0; });
+  return any ? std::make_unique<FamilyLevel>() : nullptr;
 }
 
 }  // namespace evenkeel::place::detail

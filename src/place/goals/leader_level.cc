@@ -29,7 +29,7 @@ class LeaderLevel : public Term {
     for (std::uint32_t node = 0; node < problem.nodes; ++node) {
       sum += problem.leader_level_weight * square_change(0, total_[node], problem.leader_share[node]);
       for (std::uint32_t family = 0; family < problem.families.size(); ++family) {
-        sum += problem.family_leader_level_weight * square_change(0, sums_.at(family, node), problem.leader_share[node]);
+        sum += problem.families[family].lead_weight * square_change(0, sums_.at(family, node), problem.leader_share[node]);
       }
     }
     return Cost::of(Cost::level, sum);
@@ -85,7 +85,7 @@ class LeaderLevel : public Term {
     const Amount more = sign * problem.lead_measures[now.group];
     const double share = problem.leader_share[node];
     return problem.leader_level_weight * square_change(total, more, share) +
-           problem.family_leader_level_weight * square_change(own, more, share);
+           problem.families[family].lead_weight * square_change(own, more, share);
   }
 
   void pass(const Problem& problem, const Pass& pass) {
@@ -102,7 +102,7 @@ class LeaderLevel : public Term {
 }  // namespace
 
 Made make_leader_level(const Problem& problem) {
-  return problem.leader_level_weight > 0 || problem.family_leader_level_weight > 0 ? std::make_unique<LeaderLevel>() : nullptr;
+  return problem.leader_level_weight > 0 ? std::make_unique<LeaderLevel>() : nullptr;
 }
 
 }  // namespace evenkeel::place::detail

@@ -1,0 +1,113 @@
+#pragma once
+// The board: a cluster laid out for the engine, and what has been decided on it so far.
+//
+// compile() makes it; the stages (stages.h) play on it, one after the other, in rounds; report() reads the plan off it. Nodes are in
+// order of name here, whatever their order in the cluster, so that nothing depends on that. Workload w of the cluster is family w.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evenkeel/model/cluster.h"
+#include "evenkeel/place/engine.h"
+#include "evenkeel/place/place.h"
+
+namespace evenkeel::place::detail {
+
+// Why a replica must leave its node, the strongest reason first; fine: it need not.
+enum class Standing : std::uint8_t { fine, down, draining, unable };
+
+struct GroupFlags {
+  bool moving : 1 = false;     // has a move in flight: gets no other
+  bool no_quorum : 1 = false;  // more than half of its replicas are down, and nobody forces it
+  bool fresh : 1 = false;      // placed for the first time in this plan
+  bool moved : 1 = false;      // has a move in this round
+};
+
+// One workload's groups: those that were there, and those that this plan adds.
+struct Span {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  std::uint32_t fresh_first = 0;
+  std::uint32_t fresh_count = 0;  // shards count, count + 1, …
+};
+
+// Where a workload's loads are among the problem's rows.
+struct LoadRows {
+  std::uint32_t base = 0;
+  std::uint32_t lead = none;
+  std::uint32_t own_first = 0;  // those of shards with loads of their own, in the order of ShardLoads
+};
+
+struct PlannedMove {
+  std::uint32_t group = 0;
+  std::uint32_t from = none;  // nodes of the board
+  std::uint32_t to = none;
+  MoveReason reason = MoveReason::balance;
+  std::uint32_t round = 0;
+};
+
+struct Board {
+  const Cluster* cluster = nullptr;
+  PlanOptions options;
+  Problem problem;
+  std::unique_ptr<State> state;
+
+  // Nodes, in order of name.
+  std::vector<NodeIndex> cluster_node;    // by node of the board
+  std::vector<std::uint32_t> board_node;  // by node of the cluster
+  std::vector<std::uint64_t> salt;        // a hash of seed and name
+  std::vector<std::uint8_t> takes_part;   // in fair shares: up, or up without leaders
+  std::vector<std::uint8_t> may_lead;
+  std::vector<std::vector<std::uint8_t>> may_stay;  // by class: what is there need not leave, as far as labels and taints go
+  std::size_t resources = 0;                        // the first dimensions; the next is the number of replicas
+  std::vector<double> fair_level;  // by dimension: Σ usage / Σ share over nodes that take part; kept by levels()
+
+  // Groups and replicas.
+  std::vector<Span> spans;           // by workload
+  std::vector<LoadRows> rows;        // by workload
+  std::vector<Amount> lead_measure;  // by workload
+  std::vector<std::uint32_t> group_shard;
+  std::vector<GroupFlags> flags;     // by group
+  std::vector<std::uint8_t> recent;  // by replica: balance leaves it alone; or empty
+  std::vector<Moving> in_flight;     // those that go on
+
+  // Decided so far.
+  std::vector<Cancelled> cancelled;
+  std::vector<Refusal> refused;
+  std::vector<PlannedMove> moves;
+  std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight included
+  std::uint32_t round = 0;
+  bool waits = false;  // something that should move waits for moves_max
+  bool cut_short = false;
+  std::uint64_t budget = 0;
+
+  const Node& node(std::uint32_t n) const { return cluster->nodes[cluster_node[n].value()]; }
+  const Workload& workload_of(std::uint32_t group) const { return cluster->workloads[problem.group_family[group]]; }
+  const std::vector<std::uint8_t>& able(std::uint32_t group) const {
+    return problem.able[problem.families[problem.group_family[group]].able];
+  }
+  Standing standing(std::uint32_t replica) const;
+  bool pinned(std::uint32_t replica) const { return replica < problem.frozen.size() && problem.frozen[replica] != 0; }
+  bool is_recent(std::uint32_t replica) const { return replica < recent.size() && recent[replica] != 0; }
+  // Whether the shard may get a move at all in this round.
+  bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
+
+  // Whether limits on moves leave room for one more between these nodes; either may be none.
+  bool may_move(std::uint32_t from, std::uint32_t to) const;
+  bool moves_left() const;
+  void move(Trial& trial, MoveReason reason);  // applies a trial of shifts, and writes the moves down
+  bool out_of_budget();
+};
+
+Board compile(const Cluster& cluster, const PlanOptions& options);
+
+// One more shard of a workload, with so many replicas that have no home yet. The state does not know of it until it is resized.
+void append_group(Board& board, std::uint32_t workload, std::uint32_t shard, std::uint32_t slots);
+
+// The plan that the board stands for.
+Plan report(const Board& board);
+
+}  // namespace evenkeel::place::detail
