@@ -80,8 +80,11 @@ struct Family {
   bool spread_hard = false;
   std::vector<std::uint32_t> apart_from;  // families
   std::vector<std::uint32_t> close_to;
-  std::vector<std::uint32_t>
-      depends_on;  // every domain of Problem::dependency_partition that holds one of ours holds one of theirs
+  // Every domain of Problem::dependency_partition that holds one of ours holds one of each of these.
+  std::vector<std::uint32_t> depends_on;
+  double own_weight = 0;        // of Σ measure² / own share over the nodes: the family level by itself; 0: no such goal
+  std::uint32_t own_share = 0;  // which of Problem::own_shares
+  double lead_weight = 0;       // the same for its leaders' measures over Problem::leader_share
 };
 
 // Per unit of `ratio` × free(first) that free(second) falls short: used by problems that want two dimensions free together.
