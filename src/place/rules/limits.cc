@@ -43,8 +43,10 @@ class Limits : public Term {
       if (touched.node != node) continue;
       for (std::size_t d = 0; d < problem.width(); ++d) {
         const Amount limit = problem.limit[node * problem.width() + d];
-        const Amount held = std::max(state.peak(node)[d], state.usage(node)[d]);
-        const Amount more = std::max(touched.peak[d], touched.usage[d]);
+        // A replica that comes home is in the peak there already.
+        const bool by_peak = touched.peak[d] > 0;
+        const Amount held = by_peak ? state.peak(node)[d] : state.usage(node)[d];
+        const Amount more = by_peak ? touched.peak[d] : touched.usage[d];
         if (more <= 0 || held + more <= limit) continue;
         const Dimension& dimension = problem.dimensions[d];
         if (dimension.counts) return fmt::format("{} {}+{} > {}", dimension.name, held, more, limit);
