@@ -212,8 +212,12 @@ class Term {
   // The whole, from nothing: what the sum of all deltas must be equal to.
   virtual Cost whole(const State&) const { return {}; }
   virtual void apply(const State&, const Trial&) {}
-  // Count anew: the state was made, or grew, or settled.
+  // Count anew.
   virtual void reset(const State&) {}
+  // Groups from this one on are new, and where they are.
+  virtual void grow(const State& state, std::uint32_t /*first_group*/) { reset(state); }
+  // Homes are where things are now.
+  virtual void settle(const State&) {}
 };
 
 class State {
@@ -247,22 +251,25 @@ class State {
   Cost whole() const;  // from nothing, O(problem)
   // What moved has arrived and what left is gone: homes are where things are.
   void settle();
-  // Groups were added at the end of the problem, or taken away again there; what was before them stays as it is.
-  void resize();
+  // Groups were added at the end of the problem: they are at their origins.
+  void grow();
   std::uint64_t evaluated() const { return evaluated_; }
   void count_evaluated(std::uint64_t more) { evaluated_ += more; }
   const std::vector<std::unique_ptr<Term>>& terms() const { return terms_; }
 
  private:
   void move(std::uint32_t replica, std::uint32_t to);
-  void rebuild();
+  void start(std::uint32_t first_group);
+  void release(std::uint32_t row, std::uint32_t node);
 
   const Problem* problem_;
   std::size_t width_;
   std::vector<std::uint32_t> at_, home_, leader_, leader_home_;
   std::vector<Amount> usage_, peak_;
-  std::vector<std::vector<std::uint32_t>> on_;  // by node, once asked for
-  std::vector<std::uint32_t> place_in_on_;      // by replica
+  std::vector<std::uint32_t> displaced_;          // replicas that moved since things settled; some of them may be back
+  std::vector<std::uint32_t> displaced_leaders_;  // groups
+  std::vector<std::vector<std::uint32_t>> on_;    // by node, once asked for
+  std::vector<std::uint32_t> place_in_on_;        // by replica
   bool listed_ = false;
   mutable std::uint64_t evaluated_ = 0;
   std::vector<std::unique_ptr<Term>> terms_;

@@ -13,73 +13,71 @@ void add(std::vector<Amount>& table, std::size_t node, std::span<const Amount> l
 
 }  // namespace
 
-State::State(const Problem& problem) : problem_(&problem), width_(problem.width()), terms_(make_terms(problem)) {
-  resize();
+State::State(const Problem& problem) : problem_(&problem), width_(problem.width()), usage_(problem.base), peak_(problem.base) {
+  for (std::size_t i = 0; i < problem.base_held.size(); ++i) peak_[i] += problem.base_held[i];
+  start(0);
+  terms_ = make_terms(problem);
   for (const auto& term : terms_) term->reset(*this);
 }
 
 State::~State() = default;
 
-// New groups start at their origins; those that are gone again had no home.
-void State::resize() {
-  const std::size_t before = at_.size(), groups_before = leader_.size();
-  const bool grows = problem_->replicas() >= before;
-  at_.resize(problem_->replicas(), none);
-  home_.resize(problem_->replicas(), none);
+// Groups from the first one on come to be where they start.
+void State::start(std::uint32_t first_group) {
+  const std::uint32_t first = static_cast<std::uint32_t>(at_.size());
+  at_.insert(at_.end(), problem_->origin.begin() + first, problem_->origin.end());
+  home_.insert(home_.end(), problem_->origin.begin() + first, problem_->origin.end());
+  for (std::uint32_t r = first; r < at_.size(); ++r) {
+    if (at_[r] == none) continue;
+    add(usage_, at_[r], problem_->load(problem_->replica_load[r]));
+    add(peak_, at_[r], problem_->load(problem_->replica_load[r]));
+  }
   leader_.resize(problem_->groups(), none);
   leader_home_.resize(problem_->groups(), none);
-  if (listed_) place_in_on_.resize(problem_->replicas());
-  if (!grows) return;
-  std::copy(problem_->origin.begin() + static_cast<std::ptrdiff_t>(before), problem_->origin.end(),
-            at_.begin() + static_cast<std::ptrdiff_t>(before));
-  std::copy(at_.begin() + static_cast<std::ptrdiff_t>(before), at_.end(), home_.begin() + static_cast<std::ptrdiff_t>(before));
-  for (std::size_t group = groups_before; group < leader_.size(); ++group) {
-    if (problem_->group_lead.empty() || problem_->origin_leader[group] == none) continue;
-    leader_home_[group] = problem_->origin_leader[group];
-    for (std::uint32_t r = problem_->group_first[group]; r < problem_->group_first[group + 1]; ++r) {
-      if (at_[r] == problem_->origin_leader[group]) leader_[group] = r;
+  for (std::uint32_t group = first_group; group < problem_->groups() && !problem_->group_lead.empty(); ++group) {
+    const std::uint32_t node = problem_->origin_leader[group];
+    if (node == none) continue;
+    leader_home_[group] = node;
+    for (std::uint32_t r = problem_->group_first[group]; r < problem_->group_end(group); ++r) {
+      if (at_[r] == node) leader_[group] = r;
     }
+    if (problem_->group_lead[group] == none) continue;
+    add(usage_, node, problem_->load(problem_->group_lead[group]));
+    add(peak_, node, problem_->load(problem_->group_lead[group]));
   }
-  const bool anything = groups_before == 0 || std::any_of(at_.begin() + static_cast<std::ptrdiff_t>(before), at_.end(),
-                                                          [](std::uint32_t node) { return node != none; });
-  if (anything) rebuild();
 }
 
-// Usage and peak from nothing.
-void State::rebuild() {
-  usage_ = problem_->base;
-  peak_ = problem_->base;
-  if (!problem_->base_held.empty()) {
-    for (std::size_t i = 0; i < peak_.size(); ++i) peak_[i] += problem_->base_held[i];
-  }
-  for (std::uint32_t r = 0; r < at_.size(); ++r) {
-    const auto load = problem_->load(problem_->replica_load[r]);
-    if (at_[r] != none) add(usage_, at_[r], load), add(peak_, at_[r], load);
-    if (home_[r] == none || home_[r] == at_[r]) continue;
-    for (std::size_t d = 0; d < width_; ++d) {
-      if (problem_->dimensions[d].held) peak_[home_[r] * width_ + d] += load[d];
-    }
-  }
-  for (std::uint32_t group = 0; group < leader_.size(); ++group) {
-    if (problem_->group_lead.empty() || problem_->group_lead[group] == none) continue;
-    const auto load = problem_->load(problem_->group_lead[group]);
-    const std::uint32_t node = leader_[group] == none ? none : at_[leader_[group]];
-    if (node != none) add(usage_, node, load), add(peak_, node, load);
-    const std::uint32_t home = leader_home_[group];
-    if (home == none || home == node) continue;
-    for (std::size_t d = 0; d < width_; ++d) {
-      if (problem_->dimensions[d].held) peak_[home * width_ + d] += load[d];
-    }
+void State::grow() {
+  const auto first_group = static_cast<std::uint32_t>(leader_.size());
+  listed_ = false;
+  start(first_group);
+  for (const auto& term : terms_) term->grow(*this, first_group);
+}
+
+// What was held for something that has left is free.
+void State::release(std::uint32_t row, std::uint32_t node) {
+  const auto load = problem_->load(row);
+  for (std::size_t d = 0; d < width_; ++d) {
+    if (problem_->dimensions[d].held) peak_[node * width_ + d] -= load[d];
   }
 }
 
 void State::settle() {
-  home_ = at_;
-  for (std::size_t group = 0; group < leader_.size(); ++group) {
-    leader_home_[group] = leader_[group] == none ? none : at_[leader_[group]];
+  for (const std::uint32_t replica : displaced_) {
+    if (home_[replica] == at_[replica]) continue;
+    if (home_[replica] != none) release(problem_->replica_load[replica], home_[replica]);
+    home_[replica] = at_[replica];
   }
-  rebuild();
-  for (const auto& term : terms_) term->reset(*this);
+  for (const std::uint32_t group : displaced_leaders_) {
+    const std::uint32_t node = leader_[group] == none ? none : at_[leader_[group]];
+    if (leader_home_[group] == node) continue;
+    if (leader_home_[group] != none && problem_->group_lead[group] != none)
+      release(problem_->group_lead[group], leader_home_[group]);
+    leader_home_[group] = node;
+  }
+  displaced_.clear();
+  displaced_leaders_.clear();
+  for (const auto& term : terms_) term->settle(*this);
 }
 
 std::span<const std::uint32_t> State::replicas_on(std::uint32_t node) {
@@ -110,6 +108,9 @@ void State::move(std::uint32_t replica, std::uint32_t to) {
     list.pop_back();
   }
   at_[replica] = to;
+  displaced_.push_back(replica);
+  const std::uint32_t group = problem_->replica_group[replica];
+  if (leader_[group] == replica) displaced_leaders_.push_back(group);
   if (listed_ && to != none) {
     place_in_on_[replica] = static_cast<std::uint32_t>(on_[to].size());
     on_[to].push_back(replica);
@@ -140,7 +141,10 @@ void State::apply(const Trial& trial) {
     add(peak_, touched.node, touched.peak);
   }
   for (const Trial::Step& step : trial.steps()) move(step.replica, step.to);
-  if (trial.leads()) leader_[trial.lead_group()] = trial.lead_to();
+  if (trial.leads()) {
+    leader_[trial.lead_group()] = trial.lead_to();
+    displaced_leaders_.push_back(trial.lead_group());
+  }
 }
 
 std::vector<std::string> State::why_not(std::uint32_t replica, std::uint32_t node) const {

@@ -23,7 +23,6 @@ struct GroupFlags {
   bool moving : 1 = false;     // has a move in flight: gets no other
   bool no_quorum : 1 = false;  // more than half of its replicas are down, and nobody forces it
   bool fresh : 1 = false;      // placed for the first time in this plan
-  bool moved : 1 = false;      // has a move in this round
 };
 
 // One workload's groups: those that were there, and those that this plan adds.
@@ -74,13 +73,16 @@ struct Board {
   std::vector<std::uint8_t> recent;  // by replica: balance leaves it alone; or empty
   std::vector<Moving> in_flight;     // those that go on
 
-  // Decided so far.
+  // Decided so far. A round is a set of moves that may all be done at once and in any order: limits hold although all arrive before any
+  // leaves. The next round begins with their room free.
   std::vector<Cancelled> cancelled;
-  std::vector<Refusal> refused;
-  std::vector<PlannedMove> moves;
-  std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight included
-  std::uint32_t round = 0;
-  bool waits = false;  // something that should move waits for moves_max
+  std::vector<Refusal> refused;           // new shards
+  std::vector<Refusal> homeless;          // replicas that should move or be added: found anew in every round
+  std::vector<PlannedMove> moves;         // of the rounds before
+  std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
+  std::uint64_t moves_planned = 0;        // of all rounds
+  std::uint32_t round = 1;
+  bool waits = false;  // something that should move waits for a limit on moves
   bool cut_short = false;
   std::uint64_t budget = 0;
 
@@ -95,11 +97,20 @@ struct Board {
   // Whether the shard may get a move at all in this round.
   bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
 
-  // Whether limits on moves leave room for one more between these nodes; either may be none.
-  bool may_move(std::uint32_t from, std::uint32_t to) const;
-  bool moves_left() const;
-  void move(Trial& trial, MoveReason reason);  // applies a trial of shifts, and writes the moves down
+  bool is_down(std::uint32_t n) const { return node(n).status == NodeStatus::down; }
+  // Whether the limits on moves allow this one more; a replica that moves already in this round may still go elsewhere.
+  bool may_move(std::uint32_t replica, std::uint32_t to) const;
+  bool may_move_more(std::uint32_t count = 1) const;
+  // Applies shifts, and remembers why.
+  void move(const Trial& trial, MoveReason reason);
+  // Writes the round's moves down, and lets them be done. False: there were none.
+  bool end_round();
   bool out_of_budget();
+
+ private:
+  std::vector<std::pair<std::uint32_t, MoveReason>> touched_;  // replicas of this round
+  std::uint64_t asked_ = 0;
+  bool stopped_ = false;
 };
 
 Board compile(const Cluster& cluster, const PlanOptions& options);

@@ -26,7 +26,12 @@ class FamilySums {
   void reset(const State& state) {
     const Problem& problem = state.problem();
     sums_.reset(problem.families.size(), problem.nodes);
-    for (std::uint32_t r = 0; r < problem.replicas(); ++r) {
+    grow(state, 0);
+  }
+
+  void grow(const State& state, std::uint32_t first_group) {
+    const Problem& problem = state.problem();
+    for (std::uint32_t r = problem.group_first[first_group]; r < problem.replicas(); ++r) {
       if (state.at(r) != none) sums_.add(family_of(problem, r), state.at(r), problem.measures[problem.replica_load[r]]);
     }
   }

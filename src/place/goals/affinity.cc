@@ -65,7 +65,11 @@ class Affinity : public Term {
 
   void reset(const State& state) override {
     counts_.reset(rows_, state.problem().nodes);
-    for (std::uint32_t r = 0; r < state.problem().replicas(); ++r) {
+    grow(state, 0);
+  }
+
+  void grow(const State& state, std::uint32_t first_group) override {
+    for (std::uint32_t r = state.problem().group_first[first_group]; r < state.problem().replicas(); ++r) {
       const std::uint32_t row = row_[family_of(state, r)];
       if (row != none && state.at(r) != none) counts_.add(row, state.at(r), 1);
     }

@@ -52,6 +52,7 @@ class FamilyLevel : public Term {
 
   void apply(const State& state, const Trial& trial) override { sums_.apply(state.problem(), trial); }
   void reset(const State& state) override { sums_.reset(state); }
+  void grow(const State& state, std::uint32_t first_group) override { sums_.grow(state, first_group); }
 
  private:
   FamilySums sums_;

@@ -45,7 +45,12 @@ class LeaderLevel : public Term {
     const Problem& problem = state.problem();
     total_.assign(problem.nodes, 0);
     sums_.reset(problem.families.size(), problem.nodes);
-    for (std::uint32_t group = 0; group < problem.groups(); ++group) {
+    grow(state, 0);
+  }
+
+  void grow(const State& state, std::uint32_t first_group) override {
+    const Problem& problem = state.problem();
+    for (std::uint32_t group = first_group; group < problem.groups(); ++group) {
       pass(problem, {group, none, node_of(state, state.leader(group))});
     }
   }

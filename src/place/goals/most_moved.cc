@@ -61,6 +61,8 @@ class MostMoved : public Term {
     }
   }
 
+  void settle(const State& state) override { reset(state); }
+
  private:
   static std::uint32_t count(const State& state, std::uint32_t group) {
     std::uint32_t moved = 0;

@@ -29,6 +29,7 @@ class SoftSpread : public Term {
 
   void apply(const State& state, const Trial& trial) override { count_.apply(state, trial); }
   void reset(const State& state) override { count_.reset(state); }
+  void grow(const State&, std::uint32_t) override {}  // groups that it has not counted are looked through
 
  private:
   SpreadCount count_{false};

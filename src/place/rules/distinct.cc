@@ -53,6 +53,8 @@ class Distinct : public Term {
     }
   }
 
+  void grow(const State&, std::uint32_t) override {}  // groups that it has not counted are looked through
+
  private:
   static constexpr std::uint32_t small = 8;
 

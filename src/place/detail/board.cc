@@ -1,0 +1,87 @@
+#include "evenkeel/place/detail/board.h"
+
+#include <algorithm>
+
+namespace evenkeel::place::detail {
+
+Standing Board::standing(std::uint32_t replica) const {
+  const std::uint32_t at = state->at(replica);
+  if (at == none) return Standing::fine;
+  switch (node(at).status) {
+    case NodeStatus::down:
+      return Standing::down;
+    case NodeStatus::draining:
+      return Standing::draining;
+    case NodeStatus::up:
+    case NodeStatus::cordoned:
+    case NodeStatus::no_leaders:
+      break;
+  }
+  const Family& family = problem.families[problem.group_family[problem.replica_group[replica]]];
+  return may_stay[family.able][at] != 0 ? Standing::fine : Standing::unable;
+}
+
+bool Board::may_move_more(std::uint32_t count) const {
+  const std::uint64_t most = cluster->settings.moves_max;
+  return options.all || most == 0 || in_flight.size() + moves_planned + count <= most;
+}
+
+bool Board::may_move(std::uint32_t replica, std::uint32_t to) const {
+  if (options.all) return true;
+  const std::uint32_t at = state->at(replica), home = state->home(replica);
+  if (flags[problem.replica_group[replica]].fresh || to == home) return true;
+  if (at == home && !may_move_more()) return false;
+  const std::uint32_t most = cluster->settings.moves_per_node_max;
+  if (most == 0) return true;
+  if (at == home && home != none && !is_down(home) && node_moves[home] >= most) return false;
+  return to == none || node_moves[to] < most;
+}
+
+void Board::move(const Trial& trial, MoveReason reason) {
+  for (const Trial::Step& step : trial.steps()) {
+    if (flags[problem.replica_group[step.replica]].fresh) continue;
+    const std::uint32_t home = state->home(step.replica);
+    if (step.from == home) {
+      touched_.emplace_back(step.replica, reason);
+      ++moves_planned;
+      if (home != none && !is_down(home)) ++node_moves[home];
+    } else if (step.from != none) {
+      --node_moves[step.from];
+    }
+    if (step.to == home) {
+      --moves_planned;
+      if (home != none && !is_down(home)) --node_moves[home];
+    } else if (step.to != none) {
+      ++node_moves[step.to];
+    }
+  }
+  state->apply(trial);
+}
+
+bool Board::end_round() {
+  // A replica that left, came back and left again is there twice; its last reason counts, and it is home for the second.
+  std::ranges::stable_sort(touched_, {}, [](const auto& touched) { return touched.first; });
+  bool any = false;
+  for (std::size_t i = 0; i < touched_.size(); ++i) {
+    const auto [replica, reason] = touched_[i];
+    if (i + 1 < touched_.size() && touched_[i + 1].first == replica) continue;
+    if (state->at(replica) == state->home(replica)) continue;
+    moves.push_back({problem.replica_group[replica], state->home(replica), state->at(replica), reason, round});
+    any = true;
+  }
+  touched_.clear();
+  state->settle();
+  ++round;
+  return any;
+}
+
+bool Board::out_of_budget() {
+  if (stopped_) return true;
+  if (budget != 0 && state->evaluated() >= budget) stopped_ = true;
+  constexpr std::uint64_t asks = 64;  // calls, each of which stands for some changes looked at
+  if (options.stop && ++asked_ % asks == 0 && options.stop()) stopped_ = true;
+  cut_short = cut_short || stopped_;
+  return stopped_;
+}
+
+}  // namespace evenkeel::place::detail
