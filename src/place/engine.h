@@ -145,7 +145,8 @@ struct Problem {
 
 class State;
 
-// A change that is looked at: which replicas would go where, and what that does to the nodes it touches.
+// A change that is looked at: which replicas would go where, and what that does to the nodes it touches. That is added up when it is first
+// asked for, so that a change which a look at its steps refuses costs little. A Trial is for one thread.
 class Trial {
  public:
   struct Step {
@@ -173,7 +174,10 @@ class Trial {
   void invert(Trial& inverse) const;
 
   std::span<const Step> steps() const { return {steps_.data(), size_}; }
-  std::size_t touched() const { return touched_; }
+  std::size_t touched() const {
+    if (summed_ < size_ || leads() != lead_summed_) sum();
+    return touched_;
+  }
   Touched touched(std::size_t at) const;
   bool leads() const { return lead_group_ != none; }
   std::uint32_t lead_group() const { return lead_group_; }
@@ -186,16 +190,22 @@ class Trial {
   friend class State;
   void clear();
   void add(std::uint32_t replica, std::uint32_t from, std::uint32_t to);
-  void add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, int sign);
-  std::size_t touch(std::uint32_t node);
+  void sum() const;
+  void sum_step(const Step& step) const;
+  void sum_lead() const;
+  void add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, int sign) const;
+  std::size_t touch(std::uint32_t node) const;
 
   const State* state_;
   std::array<Step, steps_max> steps_{};
   std::size_t size_ = 0;
-  std::array<std::uint32_t, 2 * steps_max + 2> nodes_{};
-  std::size_t touched_ = 0;
-  std::vector<Amount> amounts_;  // two rows for each touched node
   std::uint32_t lead_group_ = none, lead_from_ = none, lead_to_ = none;
+  // What the steps add up to, as far as they were summed.
+  mutable std::size_t summed_ = 0;
+  mutable bool lead_summed_ = false;
+  mutable std::size_t touched_ = 0;
+  mutable std::array<std::uint32_t, 2 * steps_max + 2> nodes_{};
+  mutable std::vector<Amount> amounts_;  // two rows for each touched node
 };
 
 // A rule or a goal. Implementations keep what they count; they are told of a change before the state's own arrays change.
