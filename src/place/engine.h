@@ -282,11 +282,13 @@ class State {
   std::vector<std::uint32_t> place_in_on_;        // by replica
   bool listed_ = false;
   mutable std::uint64_t evaluated_ = 0;
-  std::vector<std::unique_ptr<Term>> terms_;
+  std::vector<std::unique_ptr<Term>> terms_;  // rules, then goals
+  std::size_t rules_ = 0;
 };
 
-// The rules, then the goals, that a problem has data for (terms.cc).
-std::vector<std::unique_ptr<Term>> make_terms(const Problem& problem);
+// The rules and the goals that a problem has data for (terms.cc).
+std::vector<std::unique_ptr<Term>> make_rules(const Problem& problem);
+std::vector<std::unique_ptr<Term>> make_goals(const Problem& problem);
 
 // General search by shift, swap and chains: lowers state's cost until the budget of evaluated changes is spent or `stop` says so. The best
 // state found is what `state` is left in. It never breaks a rule that holds.

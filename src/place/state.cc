@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "evenkeel/base/result.h"
 #include "evenkeel/place/engine.h"
@@ -16,7 +17,9 @@ void add(std::vector<Amount>& table, std::size_t node, std::span<const Amount> l
 State::State(const Problem& problem) : problem_(&problem), width_(problem.width()), usage_(problem.base), peak_(problem.base) {
   for (std::size_t i = 0; i < problem.base_held.size(); ++i) peak_[i] += problem.base_held[i];
   start(0);
-  terms_ = make_terms(problem);
+  terms_ = make_rules(problem);
+  rules_ = terms_.size();
+  std::ranges::move(make_goals(problem), std::back_inserter(terms_));
   for (const auto& term : terms_) term->reset(*this);
 }
 
@@ -118,8 +121,8 @@ void State::move(std::uint32_t replica, std::uint32_t to) {
 }
 
 const Term* State::forbids(const Trial& trial) const {
-  for (const auto& term : terms_) {
-    if (!term->allows(*this, trial)) return term.get();
+  for (std::size_t i = 0; i < rules_; ++i) {
+    if (!terms_[i]->allows(*this, trial)) return terms_[i].get();
   }
   return nullptr;
 }
@@ -129,7 +132,7 @@ bool State::allowed(const Trial& trial) const { return forbids(trial) == nullptr
 Cost State::delta(const Trial& trial) const {
   ++evaluated_;
   Cost sum;
-  for (const auto& term : terms_) sum += term->delta(*this, trial);
+  for (std::size_t i = rules_; i < terms_.size(); ++i) sum += terms_[i]->delta(*this, trial);
   return sum;
 }
 
