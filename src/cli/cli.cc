@@ -10,9 +10,10 @@ namespace evenkeel::cli {
 namespace {
 
 // Every command, in the order of --help.
-constexpr void (*table_of_commands[])(CLI::App&, Session&) = {add_validate, add_broker, add_version, add_completion, add_man};
+constexpr void (*table_of_commands[])(CLI::App&, Session&) = {add_validate, add_plan,       add_broker,
+                                                              add_version,  add_completion, add_man};
 
-constexpr std::string_view description = "Evenkeel keeps a cluster's work on an even keel.";
+constexpr std::string_view about = "Evenkeel keeps a cluster's work on an even keel.";
 constexpr std::string_view footer =
     "Exit status: 0 done, 1 failed or refused, 2 wrong usage or input, 3 not found,\n"
     "             4 conflict, 5 unreachable or timed out, 6 denied.\n"
@@ -108,7 +109,7 @@ void parse_failed(Session& session, CLI::App& app, std::span<const std::string> 
 }
 
 std::unique_ptr<CLI::App> make_app(Session& session) {
-  auto app = std::make_unique<CLI::App>(std::string(description), "evenkeel");
+  auto app = std::make_unique<CLI::App>(std::string(about), "evenkeel");
   app->footer(std::string(footer));
   for (const auto add : table_of_commands) add(*app, session);
   return app;
@@ -191,20 +192,29 @@ void Session::fail(const Diagnostics& problems) {
   status = Exit::usage;
 }
 
-CLI::Option* add_output(CLI::App& command, Session& session, Output& output) {
+CLI::Option* add_word(CLI::App& command, Session& session, const std::string& name, std::string_view what,
+                      std::span<const std::string_view> words, std::function<void(std::size_t)> chosen,
+                      const std::string& description) {
+  const std::string long_name = name.substr(name.find("--"));
   auto* option = command.add_option_function<std::string>(
-      "-o,--output",
-      [&output](const std::string& word) {
-        const auto found = std::ranges::find(output_names, word);
-        if (found == output_names.end())
-          throw CLI::ValidationError("--output",
-                                     fmt::format("{} is not a form of output; {}", quote(word), suggestion(word, output_names)));
-        output = static_cast<Output>(found - output_names.begin());
+      name,
+      [=, chosen = std::move(chosen)](const std::string& word) {
+        const auto found = std::ranges::find(words, word);
+        if (found == words.end())
+          throw CLI::ValidationError(long_name, fmt::format("{} is not {}; {}", quote(word), what, suggestion(word, words)));
+        chosen(static_cast<std::size_t>(found - words.begin()));
       },
-      "Form of the output: table, wide, json, yaml or name");
-  option->type_name("FORM");
-  session.hints[option] = {.words = {output_names.begin(), output_names.end()}};
+      description);
+  session.hints[option] = {.words = {words.begin(), words.end()}};
   return option;
+}
+
+CLI::Option* add_output(CLI::App& command, Session& session, Output& output) {
+  return add_word(
+             command, session, "-o,--output", "a form of output", output_names,
+             [&output](std::size_t at) { output = static_cast<Output>(at); },
+             "Form of the output: table, wide, json, yaml or name")
+      ->type_name("FORM");
 }
 
 CLI::Option* add_file(CLI::App& command, Session& session, std::string& file) {
@@ -212,6 +222,33 @@ CLI::Option* add_file(CLI::App& command, Session& session, std::string& file) {
   option->type_name("FILE");
   session.hints[option] = {.words = {}, .files = true};
   return option;
+}
+
+CLI::Option* add_duration(CLI::App& command, const std::string& name, Duration& duration, const std::string& description) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&duration, name](const std::string& word) {
+            const auto parsed = parse_duration(word);
+            if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
+            if (*parsed <= Duration(0)) throw CLI::ValidationError(name, "must be longer than nothing, for example 5s");
+            duration = *parsed;
+          },
+          description)
+      ->type_name("DURATION");
+}
+
+CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& count, const std::string& description) {
+  return command
+      .add_option_function<std::string>(
+          name,
+          [&count, name](const std::string& word) {
+            const auto parsed = parse_unsigned(word);
+            if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
+            count = *parsed;
+          },
+          description)
+      ->type_name("COUNT");
 }
 
 int run(const std::vector<std::string>& args, Io& io) {

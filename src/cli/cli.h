@@ -7,7 +7,8 @@
 // Conventions, the same for every command: data goes to standard output and words to standard error; `-o table|wide|json|yaml|name`;
 // colour only on a terminal and never with NO_COLOR; the exit status says what happened:
 //   0 done   1 failed or refused   2 wrong usage or input   3 not found   4 conflict   5 unreachable or timed out   6 denied
-// If a command fails, nothing is written to standard output. Every refusal says what to do next.
+// If a command fails, nothing is written to standard output; but a plan that does not meet everything is a plan, and printed. Every
+// refusal says what to do next.
 //
 // Adding a command: one file that defines `void add_NAME(CLI::App&, Session&)` (command.h), one line in the table in cli.cc.
 
@@ -58,8 +59,10 @@ struct Io {
   std::function<Result<void>(std::string_view)> out;                      // standard output; an error if it cannot be written
   std::function<void(std::string_view)> err;                              // standard error
   std::function<Result<std::string>(const std::string& path)> read_file;  // "-": standard input
-  bool colour = false;                                                    // standard error takes colours
-  Outside* outside = nullptr;                                             // null: commands that need it are refused
+  // Puts a file in place, whole or not at all; absent: commands that write files are refused.
+  std::function<Result<void>(const std::string& path, std::string_view content)> write_file = {};
+  bool colour = false;         // standard error takes colours
+  Outside* outside = nullptr;  // null: commands that need it are refused
 };
 
 // `args`: the words after the program's name.

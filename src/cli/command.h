@@ -3,12 +3,14 @@
 // leaves the exit status in the session.
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "evenkeel/base/diagnostic.h"
+#include "evenkeel/base/time.h"
 #include "evenkeel/cli/cli.h"
 #include "evenkeel/cli/output.h"
 
@@ -44,9 +46,18 @@ CLI::App* find_command(CLI::App& app, const std::string& word);
 CLI::Option* add_output(CLI::App& command, Session& session, Output& output);
 // -f FILE, "-" for standard input.
 CLI::Option* add_file(CLI::App& command, Session& session, std::string& file);
+// An option that takes one of some words, and is told which by its place among them. The words outlive the app. `what`: "a form of output".
+CLI::Option* add_word(CLI::App& command, Session& session, const std::string& name, std::string_view what,
+                      std::span<const std::string_view> words, std::function<void(std::size_t)> chosen,
+                      const std::string& description);
+// An option that takes a duration, as people write it.
+CLI::Option* add_duration(CLI::App& command, const std::string& name, Duration& duration, const std::string& description);
+// An option that takes a whole number from 0 on.
+CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& count, const std::string& description);
 
 // The commands, each in the .cc file of its name.
 void add_validate(CLI::App& app, Session& session);
+void add_plan(CLI::App& app, Session& session);
 void add_broker(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);

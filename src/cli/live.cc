@@ -7,33 +7,6 @@
 
 namespace evenkeel::cli {
 
-CLI::Option* add_duration(CLI::App& command, const std::string& name, Duration& duration, const std::string& description) {
-  return command
-      .add_option_function<std::string>(
-          name,
-          [&duration, name](const std::string& word) {
-            const auto parsed = parse_duration(word);
-            if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
-            if (*parsed <= Duration(0)) throw CLI::ValidationError(name, "must be longer than nothing, for example 5s");
-            duration = *parsed;
-          },
-          description)
-      ->type_name("DURATION");
-}
-
-CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& count, const std::string& description) {
-  return command
-      .add_option_function<std::string>(
-          name,
-          [&count, name](const std::string& word) {
-            const auto parsed = parse_unsigned(word);
-            if (!parsed) throw CLI::ValidationError(name, parsed.error().message);
-            count = *parsed;
-          },
-          description)
-      ->type_name("COUNT");
-}
-
 void add_address(CLI::App& command, Session& session, std::string& address) {
   auto* option = command.add_option("--address", address,
                                     fmt::format("Where the broker is; else EVENKEEL_BROKER, else {}", broker::default_address));

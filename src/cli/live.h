@@ -21,11 +21,6 @@ struct Reach {
 void add_reach(CLI::App& command, Session& session, Reach& reach);
 // --address alone.
 void add_address(CLI::App& command, Session& session, std::string& address);
-// An option that takes a duration, as people write it.
-CLI::Option* add_duration(CLI::App& command, const std::string& name, Duration& duration, const std::string& description);
-
-// An option that takes a whole number from 0 on.
-CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t& count, const std::string& description);
 
 // The outside, or null after the session was told that there is none.
 Outside* outside_of(Session& session);

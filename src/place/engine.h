@@ -259,8 +259,8 @@ class State {
   const Term* forbids(const Trial& trial) const;
 
   Cost whole() const;  // from nothing, O(problem)
-  // What moved has arrived and what left is gone: homes are where things are.
-  void settle();
+  // What moved has arrived and what left is gone: homes are where things are. False: nothing had moved, and nobody else leads.
+  bool settle();
   // Groups were added at the end of the problem: they are at their origins.
   void grow();
   std::uint64_t evaluated() const { return evaluated_; }

@@ -52,7 +52,8 @@ struct Move {
   friend bool operator==(const Move&, const Move&) = default;
 };
 
-// Leadership passes between two nodes that hold the shard once the moves are done.
+// Leadership passes from the node that leads now to another one that holds the shard once the moves are done. A leader's replica that
+// moves takes its leadership along, which is not listed here.
 struct LeaderChange {
   WorkloadId workload;
   ShardIndex shard;

@@ -65,15 +65,18 @@ void State::release(std::uint32_t row, std::uint32_t node) {
   }
 }
 
-void State::settle() {
+bool State::settle() {
+  bool any = false;
   for (const std::uint32_t replica : displaced_) {
     if (home_[replica] == at_[replica]) continue;
+    any = true;
     if (home_[replica] != none) release(problem_->replica_load[replica], home_[replica]);
     home_[replica] = at_[replica];
   }
   for (const std::uint32_t group : displaced_leaders_) {
     const std::uint32_t node = leader_[group] == none ? none : at_[leader_[group]];
     if (leader_home_[group] == node) continue;
+    any = true;
     if (leader_home_[group] != none && problem_->group_lead[group] != none)
       release(problem_->group_lead[group], leader_home_[group]);
     leader_home_[group] = node;
@@ -81,6 +84,7 @@ void State::settle() {
   displaced_.clear();
   displaced_leaders_.clear();
   for (const auto& term : terms_) term->settle(*this);
+  return any;
 }
 
 std::span<const std::uint32_t> State::replicas_on(std::uint32_t node) {

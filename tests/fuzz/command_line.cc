@@ -1,4 +1,5 @@
-// Any words, one a line, after `evenkeel`: an exit status of the table, and nothing on standard output if it is not 0.
+// Any words, one a line, after `evenkeel`: an exit status of the table, and nothing on standard output if it is not 0, but for a plan that
+// does not meet everything.
 
 #include <cstdint>
 #include <sstream>
@@ -20,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   const int status = cli::run(words, io);
   ensure(status >= 0 && status <= 6, "an exit status is one of the table");
-  ensure(status == 0 || (out.empty() && !err.empty()), "a failure writes no data, and says why");
+  const bool unmet_plan = status == 1 && !words.empty() && words[0] == "plan";
+  ensure(status == 0 || ((out.empty() || unmet_plan) && !err.empty()), "a failure writes no data, and says why");
   return 0;
 }

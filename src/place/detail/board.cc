@@ -1,6 +1,7 @@
 #include "evenkeel/place/detail/board.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace evenkeel::place::detail {
 
@@ -59,20 +60,33 @@ void Board::move(const Trial& trial, MoveReason reason) {
 }
 
 bool Board::end_round() {
-  // A replica that left, came back and left again is there twice; its last reason counts, and it is home for the second.
-  std::ranges::stable_sort(touched_, {}, [](const auto& touched) { return touched.first; });
-  bool any = false;
+  // In the order in which they were decided, since a shard's second move was decided on top of its first. One that left, came back and
+  // left again is there twice: the first time does not count.
+  std::vector<std::uint32_t> order(touched_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::uint32_t i) { return std::pair(touched_[i].first, i); });
+  std::vector<std::uint8_t> counts(touched_.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool last = i + 1 == order.size() || touched_[order[i + 1]].first != touched_[order[i]].first;
+    counts[order[i]] = last ? 1 : 0;
+  }
   for (std::size_t i = 0; i < touched_.size(); ++i) {
     const auto [replica, reason] = touched_[i];
-    if (i + 1 < touched_.size() && touched_[i + 1].first == replica) continue;
-    if (state->at(replica) == state->home(replica)) continue;
+    if (counts[i] == 0 || state->at(replica) == state->home(replica)) continue;
     moves.push_back({problem.replica_group[replica], state->home(replica), state->at(replica), reason, round});
-    any = true;
   }
   touched_.clear();
-  state->settle();
   ++round;
-  return any;
+  return state->settle();
+}
+
+bool Board::may_go(std::uint32_t replica) const {
+  const std::uint32_t group = problem.replica_group[replica];
+  if (!movable(group) || pinned(replica)) return false;
+  for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+    if (r != replica && state->at(r) != state->home(r)) return false;
+  }
+  return true;
 }
 
 bool Board::out_of_budget() {

@@ -97,13 +97,15 @@ struct Board {
   // Whether the shard may get a move at all in this round.
   bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
 
+  // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
+  bool may_go(std::uint32_t replica) const;
   bool is_down(std::uint32_t n) const { return node(n).status == NodeStatus::down; }
   // Whether the limits on moves allow this one more; a replica that moves already in this round may still go elsewhere.
   bool may_move(std::uint32_t replica, std::uint32_t to) const;
   bool may_move_more(std::uint32_t count = 1) const;
   // Applies shifts, and remembers why.
   void move(const Trial& trial, MoveReason reason);
-  // Writes the round's moves down, and lets them be done. False: there were none.
+  // Writes the round's moves down, and lets them be done. False: nothing changed.
   bool end_round();
   bool out_of_budget();
 

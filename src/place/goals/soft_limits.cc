@@ -21,23 +21,20 @@ class SoftLimits : public Term {
     const Problem& problem = state.problem();
     const std::size_t width = problem.width();
     Cost sum;
-    double plain = 0;
     for (std::size_t i = 0; i < trial.touched(); ++i) {
       const Trial::Touched touched = trial.touched(i);
       const Amount* soft = problem.soft.data() + touched.node * width;
       const Amount* usage = state.usage(touched.node).data();
       const Amount* change = touched.usage.data();
-      for (std::size_t d = 0; d < width; ++d) {
-        const Amount above = usage[d] - soft[d];
-        const Amount more = std::max<Amount>(0, above + change[d]) - std::max<Amount>(0, above);
-        if (one_tier_) {
-          plain += weights_[d] * static_cast<double>(more);
-        } else {
-          sum.tiers[problem.dimensions[d].soft_tier] += weights_[d] * static_cast<double>(more);
-        }
+      if (one_tier_) {
+        double more = 0;
+        for (std::size_t d = 0; d < width; ++d) more += weights_[d] * static_cast<double>(above(usage[d] - soft[d], change[d]));
+        sum.tiers[problem.dimensions.front().soft_tier] += more;
+        continue;
       }
+      for (std::size_t d = 0; d < width; ++d)
+        sum.tiers[problem.dimensions[d].soft_tier] += weights_[d] * static_cast<double>(above(usage[d] - soft[d], change[d]));
     }
-    if (one_tier_) sum.tiers[problem.dimensions.front().soft_tier] = plain;
     return sum;
   }
 
@@ -47,14 +44,17 @@ class SoftLimits : public Term {
     for (std::uint32_t node = 0; node < problem.nodes; ++node) {
       for (std::size_t d = 0; d < problem.width(); ++d) {
         const Dimension& dimension = problem.dimensions[d];
-        const Amount above = state.usage(node)[d] - problem.soft[node * problem.width() + d];
-        sum.tiers[dimension.soft_tier] += dimension.soft_weight * static_cast<double>(std::max<Amount>(0, above));
+        const Amount over = state.usage(node)[d] - problem.soft[node * problem.width() + d];
+        sum.tiers[dimension.soft_tier] += dimension.soft_weight * static_cast<double>(std::max<Amount>(0, over));
       }
     }
     return sum;
   }
 
  private:
+  // What a change adds to the part above the limit.
+  static Amount above(Amount over, Amount change) { return std::max<Amount>(0, over + change) - std::max<Amount>(0, over); }
+
   std::vector<double> weights_;  // by dimension, side by side
   bool one_tier_ = true;         // all dimensions' goals are of one tier
 };

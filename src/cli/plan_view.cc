@@ -1,0 +1,259 @@
+#include "evenkeel/cli/plan_view.h"
+
+#include <algorithm>
+#include <map>
+
+#include "evenkeel/cli/output.h"
+
+namespace evenkeel::cli {
+namespace {
+
+using place::Plan;
+
+std::string count_of(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::string shard_name(const WorkloadId& workload, std::optional<ShardIndex> shard) {
+  return shard ? format(ShardId{workload, *shard}) : workload.str();
+}
+
+const std::string& node_name(const Cluster& cluster, NodeIndex node) { return cluster.nodes[node.value()].name.str(); }
+std::string node_name(const Cluster& cluster, std::optional<NodeIndex> node) {
+  return node ? node_name(cluster, *node) : std::string();
+}
+
+// Three decimals, none of them a zero at the end.
+std::string figure(double value) {
+  std::string text = fmt::format("{:.3f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::size_t rows_before(const Cluster& cluster, const WorkloadId& workload) {
+  const auto before = cluster.placement.find(workload);
+  return before == cluster.placement.end() ? 0 : before->second.size();
+}
+
+// Shards placed for the first time, by workload.
+std::map<WorkloadId, std::size_t> placed(const Cluster& cluster, const Plan& plan) {
+  std::map<WorkloadId, std::size_t> out;
+  for (const auto& [workload, rows] : plan.placement) {
+    const std::size_t before = rows_before(cluster, workload);
+    if (rows.size() > before) out.emplace(workload, rows.size() - before);
+  }
+  return out;
+}
+
+std::size_t hard_violations(const Plan& plan) {
+  return static_cast<std::size_t>(std::ranges::count_if(plan.violations, &place::Violation::hard));
+}
+
+// "3 moves (2 drain, 1 balance)"
+std::string moves_in_words(const Plan& plan) {
+  std::map<place::MoveReason, std::size_t> reasons;
+  std::uint32_t steps = 1;
+  for (const place::Move& move : plan.moves) {
+    ++reasons[move.reason];
+    steps = std::max(steps, move.step);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [reason, count] : reasons) parts.push_back(fmt::format("{} {}", count, name(reason)));
+  return fmt::format("{}{} ({})", count_of(plan.moves.size(), "move"), steps > 1 ? " in " + count_of(steps, "step") : "",
+                     fmt::join(parts, ", "));
+}
+
+// How far the fullest node is above its fair share, and whether any placement could be better.
+std::string why_nothing(const Cluster& cluster, const Plan& plan) {
+  const double most = 1 + static_cast<double>(cluster.settings.tolerance.millionths()) / 1e6;
+  std::vector<std::string> above;
+  for (const auto& [resource, balance] : plan.stats.balance) {
+    if (balance.max_over_mean > most)
+      above.push_back(fmt::format("{} {} (floor {})", resource, figure(balance.max_over_mean), figure(balance.floor)));
+  }
+  if (plan.stats.balance.empty()) return "nothing to move: nothing is placed";
+  if (above.empty())
+    return fmt::format("nothing to move: every node is within {} of its fair share", format(cluster.settings.tolerance));
+  return fmt::format("nothing to move: no move found makes it more level; fullest node over its fair share: {}",
+                     fmt::join(above, ", "));
+}
+
+std::string summary(const Cluster& cluster, const Plan& plan) {
+  std::vector<std::string> parts;
+  const auto say = [&](std::size_t count, const std::string& words) {
+    if (count > 0) parts.push_back(words);
+  };
+  std::size_t shards = 0;
+  for (const auto& [workload, count] : placed(cluster, plan)) shards += count;
+  say(shards, fmt::format("{} placed", count_of(shards, "shard")));
+  say(plan.moves.size(), moves_in_words(plan));
+  say(plan.leaders.size(), count_of(plan.leaders.size(), "leader change"));
+  say(plan.cancelled.size(), fmt::format("{} cancelled", count_of(plan.cancelled.size(), "move")));
+  if (parts.empty()) parts.push_back(why_nothing(cluster, plan));
+  say(plan.refused.size(), fmt::format("{} refused", plan.refused.size()));
+  const std::size_t hard = hard_violations(plan);
+  say(plan.violations.size(),
+      fmt::format("{} broken{}", count_of(plan.violations.size(), "rule"), hard > 0 ? fmt::format(" ({} hard)", hard) : ""));
+  return fmt::format("{}\n", fmt::join(parts, ", "));
+}
+
+std::string balance_line(const Plan& plan) {
+  std::vector<std::string> parts;
+  for (const auto& [resource, balance] : plan.stats.balance)
+    parts.push_back(fmt::format("{} {} (floor {})", resource, figure(balance.max_over_mean), figure(balance.floor)));
+  return parts.empty() ? "" : fmt::format("fullest node over its fair share: {}\n", fmt::join(parts, ", "));
+}
+
+std::string placed_table(const Cluster& cluster, const Plan& plan) {
+  const auto workloads = placed(cluster, plan);
+  if (workloads.empty()) return "";
+  Table table({"PLACED", "SHARDS", "REPLICAS"});
+  for (const auto& [workload, count] : workloads) {
+    const Placement& rows = plan.placement.at(workload);
+    std::size_t replicas = 0;
+    for (std::size_t shard = rows.size() - count; shard < rows.size(); ++shard) replicas += rows[shard].size();
+    table.add({workload.str(), fmt::format("{}", count), fmt::format("{}", replicas)});
+  }
+  return table.format();
+}
+
+std::string moves_table(const Cluster& cluster, const Plan& plan, bool wide) {
+  if (plan.moves.empty()) return "";
+  const bool steps = wide || std::ranges::any_of(plan.moves, [](const place::Move& move) { return move.step > 1; });
+  std::vector<std::string> header = {"MOVE", "FROM", "TO", "REASON"};
+  if (steps) header.push_back("STEP");
+  Table table(header);
+  for (const place::Move& move : plan.moves) {
+    std::vector<std::string> row = {shard_name(move.workload, move.shard), node_name(cluster, move.from),
+                                    node_name(cluster, move.to), std::string(name(move.reason))};
+    if (steps) row.push_back(fmt::format("{}", move.step));
+    table.add(std::move(row));
+  }
+  return table.format();
+}
+
+std::string leaders_table(const Cluster& cluster, const Plan& plan) {
+  if (plan.leaders.empty()) return "";
+  Table table({"LEADER OF", "FROM", "TO"});
+  for (const place::LeaderChange& change : plan.leaders)
+    table.add({shard_name(change.workload, change.shard), node_name(cluster, change.from), node_name(cluster, change.to)});
+  return table.format();
+}
+
+std::string cancelled_table(const Cluster& cluster, const Plan& plan) {
+  if (plan.cancelled.empty()) return "";
+  Table table({"CANCELLED", "FROM", "TO", "REASON"});
+  for (const place::Cancelled& move : plan.cancelled)
+    table.add({shard_name(move.workload, move.shard), node_name(cluster, move.from), node_name(cluster, move.to), move.reason});
+  return table.format();
+}
+
+std::string refused_table(const Cluster& cluster, const Plan& plan, bool wide) {
+  if (plan.refused.empty()) return "";
+  Table table({"REFUSED", "AT", "REASON", "DETAIL"});
+  for (const place::Refusal& refusal : plan.refused) {
+    table.add({shard_name(refusal.workload, refusal.shard), node_name(cluster, refusal.node), std::string(name(refusal.reason)),
+               refusal.detail + (refusal.proved ? "" : " (none was found; one may exist)")});
+  }
+  std::string out = table.format();
+  const bool reasons = std::ranges::any_of(plan.refused, [](const place::Refusal& refusal) { return !refusal.nodes.empty(); });
+  if (!wide || !reasons) return out;
+  Table nodes({"REFUSED", "NODE", "WHY NOT THERE"});
+  for (const place::Refusal& refusal : plan.refused) {
+    for (const auto& [node, why] : refusal.nodes)
+      nodes.add({shard_name(refusal.workload, refusal.shard), node_name(cluster, node), why});
+  }
+  return out + "\n" + nodes.format();
+}
+
+std::string violations_table(const Plan& plan) {
+  if (plan.violations.empty()) return "";
+  const bool waits = std::ranges::any_of(plan.violations, [](const place::Violation& one) { return !one.reason.empty(); });
+  std::vector<std::string> header = {"BROKEN", "RULE", "KIND", "DETAIL"};
+  if (waits) header.push_back("WAITS FOR");
+  Table table(header);
+  for (const place::Violation& violation : plan.violations) {
+    std::vector<std::string> row = {shard_name(violation.workload, violation.shard), std::string(name(violation.rule)),
+                                    violation.hard ? "hard" : "soft", violation.detail};
+    if (waits) row.push_back(violation.reason);
+    table.add(std::move(row));
+  }
+  return table.format();
+}
+
+// What each node holds: replicas and leaders.
+struct Held {
+  std::size_t replicas = 0;
+  std::size_t leaders = 0;
+};
+std::vector<Held> held(const Cluster& cluster, const std::map<WorkloadId, Placement>& placement) {
+  std::vector<Held> out(cluster.nodes.size());
+  for (const auto& [workload, rows] : placement) {
+    for (std::size_t shard = 0; shard < rows.size(); ++shard) {
+      const auto row = rows[shard];
+      for (const NodeIndex node : row) ++out[node.value()].replicas;
+      if (!row.empty()) ++out[row.front().value()].leaders;
+    }
+  }
+  return out;
+}
+
+std::string nodes_table(const Cluster& cluster, const Plan& plan) {
+  const auto before = held(cluster, cluster.placement), after = held(cluster, plan.placement);
+  std::vector<std::size_t> in(cluster.nodes.size()), out(cluster.nodes.size());
+  for (const place::Move& move : plan.moves) {
+    if (move.from) ++out[move.from->value()];
+    if (move.to) ++in[move.to->value()];
+  }
+  std::vector<std::size_t> order(cluster.nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&](std::size_t i) -> const NodeId& { return cluster.nodes[i].name; });
+  Table table({"NODE", "ZONE", "STATUS", "REPLICAS", "AFTER", "LEADERS", "AFTER", "IN", "OUT"});
+  const auto text = [](std::size_t number) { return fmt::format("{}", number); };
+  for (const std::size_t i : order) {
+    const Node& node = cluster.nodes[i];
+    table.add({node.name.str(), node.zone, std::string(name(node.status)), text(before[i].replicas), text(after[i].replicas),
+               text(before[i].leaders), text(after[i].leaders), text(in[i]), text(out[i])});
+  }
+  return table.format();
+}
+
+}  // namespace
+
+std::string plan_table(const Cluster& cluster, const Plan& plan, bool wide) {
+  std::string out = summary(cluster, plan) + balance_line(plan);
+  if (plan.stats.cut_short) out += "cut short: plan again when this is done\n";
+  const std::string tables[] = {wide ? nodes_table(cluster, plan) : "",
+                                placed_table(cluster, plan),
+                                moves_table(cluster, plan, wide),
+                                leaders_table(cluster, plan),
+                                cancelled_table(cluster, plan),
+                                refused_table(cluster, plan, wide),
+                                violations_table(plan)};
+  for (const std::string& table : tables) {
+    if (!table.empty()) out += "\n" + table;
+  }
+  return out;
+}
+
+std::string plan_names(const Cluster& cluster, const Plan& plan) {
+  std::string out;
+  for (const auto& [workload, rows] : plan.placement) {
+    const auto before = cluster.placement.find(workload);
+    for (std::size_t shard = 0; shard < rows.size(); ++shard) {
+      const bool same = shard < rows_before(cluster, workload) && std::ranges::equal(before->second[shard], rows[shard]);
+      if (!same) out += fmt::format("shard/{}/{}\n", workload, shard);
+    }
+  }
+  return out;
+}
+
+std::string why_not_met(const Plan& plan) {
+  std::vector<std::string> parts;
+  if (!plan.refused.empty()) parts.push_back(fmt::format("{} refused", count_of(plan.refused.size(), "request")));
+  if (const auto hard = hard_violations(plan); hard > 0) parts.push_back(fmt::format("{} broken", count_of(hard, "hard rule")));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace evenkeel::cli

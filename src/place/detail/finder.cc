@@ -1,0 +1,75 @@
+#include "evenkeel/place/detail/finder.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "evenkeel/base/hash.h"
+
+namespace evenkeel::place::detail {
+
+std::vector<double> fair_levels(const Board& board) {
+  const Problem& problem = board.problem;
+  std::vector<double> fair(problem.width());
+  for (std::size_t d = 0; d < problem.width(); ++d) {
+    if (problem.dimensions[d].level_weight <= 0) continue;
+    double usage = 0, share = 0;
+    for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+      if (problem.share[n * problem.width() + d] <= 0) continue;
+      usage += static_cast<double>(board.state->usage(n)[d]);
+      share += problem.share[n * problem.width() + d];
+    }
+    fair[d] = share > 0 ? usage / share : 0;
+  }
+  return fair;
+}
+
+double Finder::level(std::uint32_t node) const {
+  const Problem& problem = board_.problem;
+  double highest = -1;
+  for (std::size_t d = 0; d < problem.width(); ++d) {
+    const double share = problem.share[node * problem.width() + d];
+    if (fair_[d] <= 0 || share <= 0) continue;
+    highest = std::max(highest, static_cast<double>(board_.state->usage(node)[d]) / (share * fair_[d]) - 1);
+  }
+  return highest;
+}
+
+void Finder::refresh() {
+  fair_ = fair_levels(board_);
+  order_.resize(board_.problem.nodes);
+  std::iota(order_.begin(), order_.end(), 0);
+  std::vector<std::tuple<bool, double, std::uint64_t>> keys(order_.size());
+  for (std::uint32_t n = 0; n < order_.size(); ++n) keys[n] = {board_.takes_part[n] == 0, level(n), board_.salt[n]};
+  std::ranges::sort(order_, {}, [&](std::uint32_t n) { return std::pair(keys[n], n); });
+  uses_ = 0;
+}
+
+const std::vector<std::uint32_t>& Finder::by_level() {
+  // Sorting costs as much as a few hundred looks per node in the list; after so many placements it has changed enough to be worth it.
+  if (order_.empty() || uses_ > order_.size() / 8) refresh();
+  return order_;
+}
+
+Finder::Choice Finder::best(std::uint32_t replica) {
+  const auto& nodes = by_level();
+  ++uses_;
+  const std::uint32_t group = board_.problem.replica_group[replica];
+  const auto& able = board_.able(group);
+  Choice best;
+  std::uint64_t best_tie = 0;
+  std::size_t good = 0;
+  for (const std::uint32_t node : nodes) {
+    if (able[node] == 0 || node == board_.state->at(replica) || !board_.may_move(replica, node)) continue;
+    trial_.shift(replica, node);
+    if (!board_.state->allowed(trial_)) continue;
+    const Cost cost = board_.state->delta(trial_);
+    const std::uint64_t tie = mix64(board_.salt[node], group);
+    if (best.node == none || std::pair(cost, tie) < std::pair(best.cost, best_tie)) best = {node, cost}, best_tie = tie;
+    // Those that neither spread nor affinity minds are good; the emptiest of them are enough.
+    if (cost.tiers[Cost::spread] <= 0 && cost.tiers[Cost::affinity] <= 0 && ++good >= enough && nodes.size() > few) break;
+  }
+  return best;
+}
+
+}  // namespace evenkeel::place::detail

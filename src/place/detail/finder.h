@@ -1,0 +1,42 @@
+#pragma once
+// Finding the best node for a replica: all of them where they are few, else from the emptiest on until enough were found that may.
+
+#include <cstdint>
+#include <vector>
+
+#include "evenkeel/place/detail/board.h"
+
+namespace evenkeel::place::detail {
+
+class Finder {
+ public:
+  explicit Finder(Board& board) : board_(board), trial_(*board.state) {}
+
+  struct Choice {
+    std::uint32_t node = none;
+    Cost cost;
+  };
+  // Where the replica costs least. Ties end with a hash of seed, shard and node name.
+  Choice best(std::uint32_t replica);
+  // The nodes from the emptiest to the fullest, relative to their shares; those that take no part last.
+  const std::vector<std::uint32_t>& by_level();
+  // By how much a node's fill is above (positive) or below its fair share in the dimension in which it is highest.
+  double level(std::uint32_t node) const;
+
+ private:
+  static constexpr std::size_t few = 256;
+  static constexpr std::size_t enough = 48;
+
+  void refresh();
+
+  Board& board_;
+  Trial trial_;
+  std::vector<std::uint32_t> order_;
+  std::size_t uses_ = 0;
+  std::vector<double> fair_;
+};
+
+// By dimension: Σ usage / Σ share over the nodes that take part; 0 where nothing is levelled.
+std::vector<double> fair_levels(const Board& board);
+
+}  // namespace evenkeel::place::detail

@@ -1,0 +1,41 @@
+#pragma once
+// What is done about a board, one idea a file, in this order. Each stage leaves every hard rule that holds holding.
+
+#include "evenkeel/place/detail/board.h"
+#include "evenkeel/place/explain.h"
+
+namespace evenkeel::place::detail {
+
+// A live replica leads where the leader's node is down.
+void fail_over(Board& board);
+// Replicas too many are dropped, the worst placed first.
+void shrink(Board& board);
+// Replicas leave nodes that are down, draining or no longer able; pinned ones come to where they are pinned.
+void repair(Board& board);
+// Shards with too few replicas get more.
+void grow(Board& board);
+// New workloads and new shards, in file order, each request wholly or not at all.
+void allocate(Board& board);
+// Nodes above a hard limit give some away.
+void keep_limits(Board& board);
+// Shards that could be spread better are.
+void spread_out(Board& board);
+// Load is levelled, from the node that stands out most.
+void balance(Board& board);
+// Leadership leaves nodes that may not lead, and is levelled.
+void level_leaders(Board& board);
+
+// Cores for the placement of a plan, by workload: replicas that stay keep theirs.
+std::map<WorkloadId, Cores> choose_cores(const Cluster& cluster, const std::map<WorkloadId, Placement>& placement);
+
+// What a planned board says of one shard; nothing if there is no such shard.
+std::optional<Explanation> explain(const Board& board, const Plan& plan, const ShardId& shard);
+
+// Why nothing can take a replica: the bound that binds, and node by node.
+Refusal refusal_of(const Board& board, std::uint32_t replica);
+// Why this node cannot take it, in words; empty if it can.
+std::string why_not(const Board& board, std::uint32_t replica, std::uint32_t node);
+// Why a node is not able to hold a workload at all: its status, a label, a taint; empty if it is.
+std::string why_unable(const Board& board, std::uint32_t workload, std::uint32_t node);
+
+}  // namespace evenkeel::place::detail

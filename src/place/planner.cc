@@ -1,0 +1,85 @@
+#include <algorithm>
+
+#include "evenkeel/place/detail/stages.h"
+#include "evenkeel/place/explain.h"
+#include "evenkeel/place/place.h"
+
+namespace evenkeel::place {
+namespace {
+
+using detail::Board;
+
+// Rounds after which whatever still wants to move is left to the next run.
+constexpr std::uint32_t rounds_max = 64;
+
+bool does(Only only, Only stage) { return only == Only::everything || only == stage; }
+
+std::uint64_t default_budget(const Board& board) {
+  return 4'000'000 + 400 * (std::uint64_t{board.problem.replicas()} + board.problem.nodes);
+}
+
+void put_right(Board& board) {
+  board.homeless.clear();
+  detail::fail_over(board);
+  detail::shrink(board);
+  detail::repair(board);
+  detail::grow(board);
+}
+
+void put_level(Board& board) {
+  detail::keep_limits(board);
+  detail::spread_out(board);
+  detail::balance(board);
+  detail::level_leaders(board);
+}
+
+void play(Board& board) {
+  const Only only = board.options.only;
+  board.budget = board.options.budget;
+  do {
+    if (does(only, Only::repair)) put_right(board);
+    if (board.round == 1 && does(only, Only::allocate)) {
+      detail::allocate(board);
+      if (board.budget == 0) board.budget = default_budget(board);
+    }
+    if (does(only, Only::balance)) put_level(board);
+  } while (board.end_round() && board.round <= rounds_max && !board.out_of_budget());
+  if (board.round > rounds_max || board.waits) board.cut_short = true;
+}
+
+}  // namespace
+
+class Planner::Run {
+ public:
+  Run(const Cluster& cluster, PlanOptions options) : board(detail::compile(cluster, options)) {}
+
+  Board board;
+  std::optional<Plan> plan;
+};
+
+Planner::Planner(const Cluster& cluster, PlanOptions options) : run_(std::make_unique<Run>(cluster, std::move(options))) {}
+
+Planner::~Planner() = default;
+
+Plan Planner::plan() {
+  if (!run_->plan) {
+    play(run_->board);
+    run_->plan = detail::report(run_->board);
+  }
+  return *run_->plan;
+}
+
+std::optional<Explanation> Planner::explain(const ShardId& shard) const {
+  if (!run_->plan) return std::nullopt;
+  return detail::explain(run_->board, *run_->plan, shard);
+}
+
+Plan plan(const Cluster& cluster, const PlanOptions& options) { return Planner(cluster, options).plan(); }
+
+std::optional<Explanation> explain(const Cluster& cluster, const PlanOptions& options, const ShardId& shard) {
+  Planner planner(cluster, options);
+  (void)planner.plan();
+  return planner.explain(shard);
+}
+
+}  // namespace evenkeel::place

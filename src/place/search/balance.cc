@@ -1,0 +1,345 @@
+// Balance: nodes that are too empty are filled from the fullest, then nodes that are too full give away; nobody else is touched.
+//
+// A node takes part once it is further from its fair share than the tolerance, and then goes on to the level. Pairs of nodes are looked
+// at by what the level goals alone say, which is cheap; only the best few candidates are asked of all rules and goals.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "evenkeel/place/detail/finder.h"
+#include "evenkeel/place/detail/levels.h"
+#include "evenkeel/place/detail/stages.h"
+
+namespace evenkeel::place::detail {
+namespace {
+
+// A move must bring the two nodes nearer to each other by this part of the fair share, or it is not worth its while.
+constexpr double worth = 1e-3;
+constexpr std::size_t partners = 8;    // of each kind: of all nodes, and of the node's own domains
+constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
+constexpr std::size_t asked = 4;       // candidates of each pair of nodes that are asked of every rule and goal
+
+class Balancer {
+ public:
+  explicit Balancer(Board& board)
+      : board_(board),
+        state_(*board.state),
+        levels_(board),
+        trial_(state_),
+        tolerance_(static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6) {}
+
+  void run() {
+    please();
+    fill();
+    relieve();
+    unbunch();
+  }
+
+ private:
+  struct Candidate {
+    double score = 0;
+    std::uint32_t replica = none;
+    std::uint32_t to = none;
+    std::uint32_t other = none;  // goes the other way, in a swap
+  };
+
+  bool free(std::uint32_t replica) const {
+    return !board_.is_recent(replica) && board_.may_go(replica) && board_.standing(replica) == Standing::fine;
+  }
+  bool out() {
+    if (!board_.may_move_more()) board_.cut_short = true;
+    return !board_.may_move_more() || board_.out_of_budget();
+  }
+
+  // Whether a change is for the better, by more than it is worth.
+  bool better(const Cost& cost, double size) const {
+    for (const Cost::Tier tier : {Cost::spread, Cost::affinity, Cost::soft}) {
+      if (std::abs(cost.tiers[tier]) > 1e-12) return cost.tiers[tier] < 0;
+    }
+    return cost.tiers[Cost::level] < -worth * size;
+  }
+
+  void keep(std::vector<Candidate>& best, const Candidate& candidate) const {
+    const auto later = [](const Candidate& a, const Candidate& b) {
+      return std::tuple(-a.score, a.replica, a.to, a.other) < std::tuple(-b.score, b.replica, b.to, b.other);
+    };
+    const auto place = std::ranges::upper_bound(best, candidate, later);
+    if (best.size() == asked && place == best.end()) return;
+    if (best.size() == asked) best.pop_back();
+    best.insert(std::ranges::upper_bound(best, candidate, later), candidate);
+  }
+
+  Trial& try_out(const Candidate& candidate) {
+    return candidate.other == none ? trial_.shift(candidate.replica, candidate.to)
+                                   : trial_.swap(candidate.replica, candidate.other);
+  }
+
+  // The best of these that every rule allows and that is for the better; applied. False: none.
+  bool apply_best(const std::vector<Candidate>& candidates, MoveReason reason) {
+    const Candidate* best = nullptr;
+    Cost best_cost;
+    for (const Candidate& candidate : candidates) {
+      double size = levels_.size(candidate.replica);
+      if (!board_.may_move(candidate.replica, candidate.to)) continue;
+      if (candidate.other != none) {
+        if (!board_.may_move_more(2) || !board_.may_move(candidate.other, state_.at(candidate.replica))) continue;
+        size += levels_.size(candidate.other);
+      }
+      if (!state_.allowed(try_out(candidate))) continue;
+      const Cost cost = state_.delta(trial_);
+      if (!better(cost, size)) continue;
+      if (best == nullptr || cost < best_cost) best = &candidate, best_cost = cost;
+    }
+    if (best == nullptr) return false;
+    board_.move(try_out(*best), reason);
+    levels_.update(trial_);
+    return true;
+  }
+
+  void partners_of(std::uint32_t node, bool fullest, std::vector<std::uint32_t>& found) const {
+    const std::size_t most = board_.problem.nodes <= few_nodes ? few_nodes : partners;
+    fullest ? levels_.fullest(node, most, found) : levels_.emptiest(node, most, found);
+  }
+
+  // What no level asks for: replicas on nodes that they should avoid, or with those that they should be apart from.
+  void please() {
+    if (std::ranges::none_of(state_.terms(),
+                             [](const auto& term) { return term->name() == "affinity" || term->name() == "avoid"; }))
+      return;
+    Finder finder(board_);
+    for (std::uint32_t replica = 0; replica < board_.problem.replicas(); ++replica) {
+      const std::uint32_t at = state_.at(replica);
+      if (at == none || !minded(replica) || !free(replica) || board_.node(at).status == NodeStatus::cordoned) continue;
+      if (out()) return;
+      const Finder::Choice choice = finder.best(replica);
+      if (choice.node == none || choice.cost.tiers[Cost::spread] > 0 || choice.cost.tiers[Cost::affinity] >= 0) continue;
+      board_.move(trial_.shift(replica, choice.node), MoveReason::rules);
+      levels_.update(trial_);
+    }
+  }
+
+  // Whether the replica's leaving its node would please somebody.
+  bool minded(std::uint32_t replica) {
+    const Family& family = board_.problem.families[family_of(board_.problem, replica)];
+    if (family.apart_from.empty() && family.close_to.empty() && board_.problem.avoid[family.able].empty()) return false;
+    trial_.shift(replica, none);
+    for (const auto& term : state_.terms()) {
+      if ((term->name() == "affinity" || term->name() == "avoid") && term->delta(state_, trial_).tiers[Cost::affinity] < 0)
+        return true;
+    }
+    return false;
+  }
+
+  // Nodes below the tolerance, the emptiest first, are filled up to the level.
+  void fill() {
+    std::vector<std::uint32_t> cold;
+    for (std::uint32_t n = 0; n < board_.problem.nodes; ++n) {
+      if (board_.takes_part[n] != 0 && levels_.lowest(n) < -tolerance_) cold.push_back(n);
+    }
+    std::ranges::sort(cold, {}, [&](std::uint32_t n) { return std::tuple(levels_.lowest(n), board_.salt[n], n); });
+    // One replica each in turn, so that none is filled from what another could have had.
+    while (!cold.empty() && !out()) {
+      std::erase_if(cold, [&](std::uint32_t n) { return out() || !fill_one(n); });
+    }
+  }
+
+  bool fill_one(std::uint32_t node) {
+    if (levels_.lowest(node) >= -1e-9) return false;
+    const std::vector<double> ideal = ideal_load(node);
+    partners_of(node, true, nodes_);
+    candidates_.clear();
+    for (const std::uint32_t donor : nodes_) {
+      if (levels_.highest(donor) <= levels_.lowest(node)) continue;
+      best_.clear();
+      for (const std::uint32_t replica : state_.replicas_on(donor)) {
+        if (free(replica))
+          keep(best_, {-distance(replica, ideal) + levels_.shift_gain(replica, donor, node) / 2, replica, node, none});
+      }
+      candidates_.insert(candidates_.end(), best_.begin(), best_.end());
+    }
+    return apply_nearest(node);
+  }
+
+  // Of those asked, the one nearest to what the node should get next, if it is for the better.
+  bool apply_nearest(std::uint32_t) {
+    std::ranges::sort(candidates_, {},
+                      [](const Candidate& candidate) { return std::tuple(-candidate.score, candidate.replica); });
+    return std::ranges::any_of(candidates_,
+                               [&](const Candidate& candidate) { return apply_best({candidate}, MoveReason::balance); });
+  }
+
+  // What the node lacks, divided by how many replicas it lacks: so that it gets its fair share of replicas, and not only of load.
+  std::vector<double> ideal_load(std::uint32_t node) {
+    const Problem& problem = board_.problem;
+    const auto there = static_cast<double>(state_.replicas_on(node).size());
+    double part = 0, dimensions = 0;
+    std::vector<double> lacks(problem.width());
+    for (std::size_t d = 0; d < problem.width(); ++d) {
+      const double share = problem.share[node * problem.width() + d];
+      if (!levels_.levelled(d) || share <= 0) continue;
+      const double total = total_share(d);
+      lacks[d] = std::max(0.0, levels_.fair(d) * share - static_cast<double>(state_.usage(node)[d]));
+      part += share / total, dimensions += 1;
+    }
+    const double fair_count = dimensions > 0 ? part / dimensions * static_cast<double>(board_.problem.replicas()) : 0;
+    const double count = std::max(1.0, std::floor(fair_count) - there);
+    for (double& lack : lacks) lack /= count;
+    return lacks;
+  }
+
+  double total_share(std::size_t dimension) {
+    if (total_share_.empty()) {
+      total_share_.resize(board_.problem.width());
+      for (std::uint32_t n = 0; n < board_.problem.nodes; ++n) {
+        for (std::size_t d = 0; d < total_share_.size(); ++d)
+          total_share_[d] += board_.problem.share[n * total_share_.size() + d];
+      }
+    }
+    return total_share_[dimension];
+  }
+
+  // How far a replica is from an ideal load, in parts of the cluster's.
+  double distance(std::uint32_t replica, const std::vector<double>& ideal) {
+    const auto load = board_.problem.load(board_.problem.replica_load[replica]);
+    double sum = 0;
+    for (std::size_t d = 0; d < ideal.size(); ++d) {
+      if (levels_.levelled(d)) sum += std::abs(static_cast<double>(load[d]) - ideal[d]) / (levels_.fair(d) * total_share(d));
+    }
+    return sum;
+  }
+
+  bool hot(std::uint32_t node) const { return levels_.highest(node) > tolerance_ || levels_.above_soft(node) > 0; }
+
+  // Nodes above the tolerance, the fullest first, give away until they are level, by shifts; what is still above then, by swaps.
+  void relieve() {
+    std::set<std::tuple<double, std::uint64_t, std::uint32_t>> active;
+    const auto key = [&](std::uint32_t n) { return std::tuple(-levels_.highest(n), board_.salt[n], n); };
+    for (std::uint32_t n = 0; n < board_.problem.nodes; ++n) {
+      if (board_.takes_part[n] != 0 && hot(n)) active.insert(key(n));
+    }
+    while (!active.empty() && !out()) {
+      const std::uint32_t node = std::get<2>(*active.begin());
+      active.erase(active.begin());
+      if (give(node) || (hot(node) && exchange(node))) active.insert(key(node));
+    }
+  }
+
+  bool give(std::uint32_t node) {
+    partners_of(node, false, nodes_);
+    candidates_.clear();
+    for (const std::uint32_t to : nodes_) {
+      best_.clear();
+      for (const std::uint32_t replica : state_.replicas_on(node)) {
+        if (free(replica)) keep(best_, {levels_.shift_gain(replica, node, to), replica, to, none});
+      }
+      candidates_.insert(candidates_.end(), best_.begin(), best_.end());
+    }
+    return apply_best(candidates_, MoveReason::balance);
+  }
+
+  bool exchange(std::uint32_t node) {
+    constexpr std::size_t most = 64;  // of the node's own, the largest; all of the other's
+    std::vector<std::uint32_t> own;
+    for (const std::uint32_t replica : state_.replicas_on(node)) {
+      if (free(replica)) own.push_back(replica);
+    }
+    std::ranges::sort(own, {}, [&](std::uint32_t r) { return std::pair(-levels_.size(r), r); });
+    if (own.size() > most) own.resize(most);
+    partners_of(node, false, nodes_);
+    candidates_.clear();
+    for (const std::uint32_t to : nodes_) {
+      best_.clear();
+      for (const std::uint32_t other : state_.replicas_on(to)) {
+        if (!free(other)) continue;
+        for (const std::uint32_t replica : own) keep(best_, {levels_.swap_gain(replica, other), replica, to, other});
+      }
+      candidates_.insert(candidates_.end(), best_.begin(), best_.end());
+    }
+    return apply_best(candidates_, MoveReason::balance);
+  }
+
+  // Workloads that have more on a node than their fair part by more than the tolerance and a replica: it gives one to where they have least.
+  void unbunch() {
+    const Problem& problem = board_.problem;
+    for (std::uint32_t f = 0; f < problem.families.size() && problem.families.size() > 1; ++f) {
+      if (problem.families[f].own_weight <= 0) continue;
+      const auto [sum, largest] = family_total(f);
+      if (sum <= 0) continue;
+      const auto& share = problem.own_shares[problem.families[f].own_share];
+      for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+        if (board_.takes_part[n] == 0) continue;
+        const double bound = sum * share[n] * (1 + tolerance_) + largest;
+        while (static_cast<double>(levels_.families().at(f, n)) > bound && !out() && give_of(f, n)) {
+        }
+      }
+    }
+  }
+
+  // All of a family on nodes that take part and may hold it, made as if those were all nodes; and its largest replica.
+  std::pair<double, double> family_total(std::uint32_t f) {
+    const Problem& problem = board_.problem;
+    double sum = 0, share = 0, largest = 0;
+    const auto& part = problem.own_shares[problem.families[f].own_share];
+    for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+      if (problem.able[problem.families[f].able][n] == 0) continue;
+      sum += static_cast<double>(levels_.families().at(f, n));
+      share += part[n];
+    }
+    const auto look = [&](std::uint32_t row) { largest = std::max(largest, static_cast<double>(problem.measures[row])); };
+    look(board_.rows[f].base);
+    for (std::uint32_t i = 0; i < board_.cluster->workloads[f].shard_loads.shards.size(); ++i) look(board_.rows[f].own_first + i);
+    return {share > 0 ? sum / share : 0, largest};
+  }
+
+  bool give_of(std::uint32_t f, std::uint32_t node) {
+    std::vector<std::uint32_t> own;
+    for (const std::uint32_t replica : state_.replicas_on(node)) {
+      if (family_of(board_.problem, replica) == f && free(replica)) own.push_back(replica);
+    }
+    if (own.empty()) return false;
+    std::ranges::sort(own);
+    best_.clear();
+    for (std::uint32_t to = 0; to < board_.problem.nodes; ++to) {
+      if (to == node || board_.problem.able[board_.problem.families[f].able][to] == 0) continue;
+      for (const std::uint32_t replica : own) keep(best_, {levels_.shift_gain(replica, node, to), replica, to, none});
+    }
+    return apply_best(std::vector(best_), MoveReason::balance);
+  }
+
+  Board& board_;
+  State& state_;
+  Levels levels_;
+  Trial trial_;
+  double tolerance_;
+  std::vector<std::uint32_t> nodes_;
+  std::vector<Candidate> best_, candidates_;
+  std::vector<double> total_share_;
+};
+
+bool needed(const Board& board) {
+  const double tolerance = static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6;
+  const Problem& problem = board.problem;
+  const std::vector<double> fair = fair_levels(board);
+  for (const auto& term : board.state->terms()) {
+    if (term->name() == "affinity" || term->name() == "avoid" || term->name() == "family_level") return true;
+  }
+  for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+    for (std::size_t d = 0; d < problem.width(); ++d) {
+      const std::size_t cell = n * problem.width() + d;
+      const auto usage = static_cast<double>(board.state->usage(n)[d]);
+      if (problem.share[cell] <= 0) continue;
+      if (fair[d] > 0 && std::abs(usage / (problem.share[cell] * fair[d]) - 1) > tolerance) return true;
+      if (d < board.resources && board.state->usage(n)[d] > problem.soft[cell]) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void balance(Board& board) {
+  if (needed(board)) Balancer(board).run();
+}
+
+}  // namespace evenkeel::place::detail

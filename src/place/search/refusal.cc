@@ -1,0 +1,132 @@
+// Why something has no home, in words: the bound that binds, and node by node.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "evenkeel/place/detail/stages.h"
+
+namespace evenkeel::place::detail {
+
+std::string why_unable(const Board& board, std::uint32_t workload, std::uint32_t n) {
+  const Node& node = board.node(n);
+  if (node.status != NodeStatus::up && node.status != NodeStatus::no_leaders) return std::string(name(node.status));
+  const Workload& spec = board.cluster->workloads[workload];
+  for (const auto& [key, value] : spec.require) {
+    const auto found = node.labels.find(key);
+    if (found == node.labels.end()) return fmt::format("has no label {}", key);
+    if (found->second != value) return fmt::format("label {} is {}, not {}", key, found->second, value);
+  }
+  for (const Taint& taint : node.taints) {
+    if (taint.effect != Taint::Effect::refuse) continue;
+    const bool tolerated = std::ranges::any_of(spec.tolerate, [&](const Toleration& toleration) {
+      return toleration.key == taint.key && (!toleration.value || *toleration.value == taint.value);
+    });
+    if (!tolerated) return fmt::format("taint {}{}{} is not tolerated", taint.key, taint.value.empty() ? "" : "=", taint.value);
+  }
+  return {};
+}
+
+std::string why_not(const Board& board, std::uint32_t replica, std::uint32_t node) {
+  const std::uint32_t workload = board.problem.group_family[board.problem.replica_group[replica]];
+  if (std::string why = why_unable(board, workload, node); !why.empty()) return why;
+  const auto reasons = board.state->why_not(replica, node);
+  return reasons.empty() ? "" : reasons.front();
+}
+
+namespace {
+
+// How far a replica gets, rule by rule, on its way to a node.
+enum class Step : std::uint8_t { up, labels, distinct, spread, count, capacity, fits };
+
+Step step_of(const Board& board, Trial& trial, std::uint32_t replica, std::uint32_t node) {
+  const Problem& problem = board.problem;
+  const std::uint32_t group = problem.replica_group[replica];
+  if (board.takes_part[node] == 0) return Step::up;
+  if (board.able(group)[node] == 0) return Step::labels;
+  if (board.state->at(replica) == node) return Step::distinct;
+  trial.shift(replica, node);
+  for (const auto& term : board.state->terms()) {
+    if (term->name() != "limits" && !term->allows(*board.state, trial))
+      return term->name() == "spread" ? Step::spread : Step::distinct;
+  }
+  const std::size_t d = board.resources;
+  const Amount count = problem.load(problem.replica_load[replica])[d];
+  if (count > 0 && board.state->peak(node)[d] + count > problem.limit[node * problem.width() + d]) return Step::count;
+  return board.state->allowed(trial) ? Step::fits : Step::capacity;
+}
+
+// Whether the replica would not even fit an empty node of those able.
+bool beyond_any(const Board& board, std::uint32_t replica) {
+  const Problem& problem = board.problem;
+  const auto load = problem.load(problem.replica_load[replica]);
+  for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+    if (board.able(problem.replica_group[replica])[n] == 0) continue;
+    bool fits = true;
+    for (std::size_t d = 0; d < problem.width(); ++d) {
+      const std::size_t cell = n * problem.width() + d;
+      fits = fits && (load[d] == 0 || problem.base[cell] + load[d] <= problem.limit[cell]);
+    }
+    if (fits) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Refusal refusal_of(const Board& board, std::uint32_t replica) {
+  const Problem& problem = board.problem;
+  const std::uint32_t group = problem.replica_group[replica];
+  const std::uint32_t at = board.state->at(replica);
+  Refusal refusal{.workload = board.workload_of(group).name, .shard = ShardIndex(board.group_shard[group])};
+  if (at != none) refusal.node = board.cluster_node[at];
+  Trial trial(*board.state);
+  std::array<std::uint32_t, 7> stopped{};  // by how far they get
+  for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+    if (n == at) continue;
+    ++stopped[static_cast<std::size_t>(step_of(board, trial, replica, n))];
+    if (refusal.nodes.size() >= board.options.reasons_max) continue;
+    if (std::string why = why_not(board, replica, n); !why.empty())
+      refusal.nodes.emplace_back(board.cluster_node[n], std::move(why));
+  }
+  // The last rule that some node gets to is the one that binds.
+  std::size_t last = 0;
+  for (std::size_t step = 0; step < stopped.size(); ++step) {
+    if (stopped[step] > 0) last = step;
+  }
+  const auto total = static_cast<std::uint32_t>(problem.nodes - (at == none ? 0 : 1));
+  std::uint32_t up = total - stopped[0];
+  switch (static_cast<Step>(last)) {
+    case Step::up:
+      refusal.reason = RefusalReason::nodes;
+      refusal.detail = total == 0 ? "there is no other node" : fmt::format("none of {} other nodes is up", total);
+      break;
+    case Step::labels:
+      refusal.reason = RefusalReason::labels;
+      refusal.detail = fmt::format("none of {} nodes that are up has the labels and tolerated taints", up);
+      break;
+    case Step::distinct:
+      refusal.reason = RefusalReason::nodes;
+      refusal.detail = fmt::format("all {} nodes that are able hold a replica of this shard already", up - stopped[1]);
+      break;
+    case Step::spread:
+      refusal.reason = RefusalReason::spread;
+      refusal.detail = "every domain with an able node has a replica of this shard already";
+      break;
+    case Step::count:
+      refusal.reason = RefusalReason::count;
+      refusal.detail = fmt::format("none of {} nodes has a free slot", stopped[4]);
+      refusal.proved = false;
+      break;
+    case Step::capacity:
+    case Step::fits:
+      refusal.reason = RefusalReason::capacity;
+      refusal.detail = fmt::format("none of {} nodes has room", stopped[4] + stopped[5]);
+      refusal.proved = beyond_any(board, replica);
+      break;
+  }
+  return refusal;
+}
+
+}  // namespace evenkeel::place::detail

@@ -1,0 +1,174 @@
+// Repair: what is on nodes that are down, draining or no longer able goes elsewhere; and nothing else moves.
+
+#include <algorithm>
+
+#include "evenkeel/place/detail/finder.h"
+#include "evenkeel/place/detail/room.h"
+#include "evenkeel/place/detail/stages.h"
+
+namespace evenkeel::place::detail {
+namespace {
+
+MoveReason reason_of(Standing standing) {
+  switch (standing) {
+    case Standing::down:
+      return MoveReason::repair;
+    case Standing::draining:
+      return MoveReason::drain;
+    case Standing::unable:
+    case Standing::fine:
+      break;
+  }
+  return MoveReason::rules;
+}
+
+struct Leaver {
+  std::uint32_t replica;
+  Standing standing;
+  std::uint32_t alive;  // replicas of its shard that are not down
+  Amount measure;
+};
+
+std::vector<Leaver> find_leavers(const Board& board) {
+  const Problem& problem = board.problem;
+  bool any = false;
+  for (std::uint32_t n = 0; n < problem.nodes && !any; ++n) any = board.takes_part[n] == 0;
+  for (const auto& stay : board.may_stay) any = any || std::ranges::find(stay, 0) != stay.end();
+  std::vector<Leaver> leavers;
+  if (!any) return leavers;
+  for (std::uint32_t group = 0; group < problem.groups(); ++group) {
+    if (!board.movable(group)) continue;
+    const std::size_t before = leavers.size();
+    std::uint32_t alive = 0;
+    for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+      if (board.state->at(r) == none) continue;
+      const Standing standing = board.standing(r);
+      alive += standing != Standing::down ? 1 : 0;
+      if (standing != Standing::fine && !board.pinned(r))
+        leavers.push_back({r, standing, 0, problem.measures[problem.replica_load[r]]});
+    }
+    for (std::size_t i = before; i < leavers.size(); ++i) leavers[i].alive = alive;
+  }
+  // Lost ones first, those of the shards with fewest left before others; large ones while there is room.
+  std::ranges::sort(leavers, {}, [](const Leaver& leaver) {
+    return std::tuple(leaver.standing, leaver.alive, -leaver.measure, leaver.replica);
+  });
+  return leavers;
+}
+
+// A replica that should be on a node and is not: the one that costs least to send there.
+void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t node) {
+  const Problem& problem = board.problem;
+  std::uint32_t best = none;
+  Cost best_cost;
+  for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+    if (board.pinned(r) || !board.may_go(r) || !board.may_move(r, node)) continue;
+    if (!board.state->allowed(trial.shift(r, node))) continue;
+    const Cost cost = board.state->delta(trial);
+    // A missing replica is better added there than another one moved.
+    const bool better = best == none || (board.state->at(r) == none && board.state->at(best) != none) || cost < best_cost;
+    if (better) best = r, best_cost = cost;
+  }
+  if (best == none) return;
+  const bool grows = board.state->at(best) == none;
+  board.move(trial.shift(best, node), grows ? MoveReason::grow : MoveReason::rules);
+}
+
+void keep_pins(Board& board) {
+  Trial trial(*board.state);
+  for (std::uint32_t w = 0; w < board.cluster->workloads.size(); ++w) {
+    const Pins& pins = board.cluster->workloads[w].pinned;
+    for (std::size_t i = 0; i < pins.shards.size(); ++i) {
+      if (pins.shards[i].value() >= board.spans[w].count) continue;
+      const std::uint32_t group = board.spans[w].first + pins.shards[i].value();
+      if (!board.movable(group)) continue;
+      for (const NodeIndex pinned : pins.nodes[i]) {
+        const std::uint32_t node = board.board_node[pinned.value()];
+        if (std::ranges::find(board.state->row(group), node) == board.state->row(group).end())
+          fetch_pinned(board, trial, group, node);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void repair(Board& board) {
+  Finder finder(board);
+  Trial trial(*board.state);
+  for (const Leaver& leaver : find_leavers(board)) {
+    if (!board.may_move(leaver.replica, none)) {
+      board.waits = true;
+      continue;
+    }
+    const Finder::Choice choice = finder.best(leaver.replica);
+    if (choice.node != none) {
+      board.move(trial.shift(leaver.replica, choice.node), reason_of(leaver.standing));
+    } else if (!make_room(board, leaver.replica)) {
+      board.homeless.push_back(refusal_of(board, leaver.replica));
+    }
+  }
+  keep_pins(board);
+}
+
+void grow(Board& board) {
+  const Problem& problem = board.problem;
+  Finder finder(board);
+  Trial trial(*board.state);
+  for (std::uint32_t w = 0; w < board.spans.size(); ++w) {
+    for (std::uint32_t group = board.spans[w].first; group < board.spans[w].first + board.spans[w].count; ++group) {
+      if (!board.movable(group)) continue;
+      std::uint32_t missing = board.cluster->workloads[w].replicas;
+      for (const std::uint32_t node : board.state->row(group)) missing -= node != none && missing > 0 ? 1 : 0;
+      for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group) && missing > 0; ++r) {
+        if (board.state->at(r) != none || board.state->home(r) != none) continue;
+        --missing;
+        if (!board.may_move_more()) {
+          board.waits = true;
+          continue;
+        }
+        const Finder::Choice choice = finder.best(r);
+        if (choice.node != none) {
+          board.move(trial.shift(r, choice.node), MoveReason::grow);
+          if (board.state->leader(group) == none) board.state->apply(trial.lead(group, r));
+        } else if (!make_room(board, r)) {
+          board.homeless.push_back(refusal_of(board, r));
+        }
+      }
+    }
+  }
+}
+
+// The worst placed go: those that must leave anyway, then those whose absence costs least; never the leader or a pinned one if another
+// can go.
+void shrink(Board& board) {
+  const Problem& problem = board.problem;
+  Trial trial(*board.state);
+  for (std::uint32_t w = 0; w < board.spans.size(); ++w) {
+    const std::uint32_t wanted = board.cluster->workloads[w].replicas;
+    for (std::uint32_t group = board.spans[w].first; group < board.spans[w].first + board.spans[w].count; ++group) {
+      if (problem.group_end(group) - problem.group_first[group] <= wanted || !board.movable(group)) continue;
+      auto placed =
+          static_cast<std::uint32_t>(std::ranges::count_if(board.state->row(group), [](std::uint32_t n) { return n != none; }));
+      for (; placed > wanted; --placed) {
+        std::uint32_t worst = none;
+        std::tuple<bool, bool, Cost> worst_key;
+        for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+          if (board.state->at(r) == none || board.pinned(r)) continue;
+          const std::tuple key(board.standing(r) == Standing::fine, board.state->leader(group) == r,
+                               board.state->delta(trial.shift(r, none)));
+          if (worst == none || key < worst_key) worst = r, worst_key = key;
+        }
+        if (worst == none) break;
+        if (!board.may_move(worst, none)) {
+          board.waits = true;
+          break;
+        }
+        if (board.state->leader(group) == worst) pass_leadership(board, group, worst);
+        board.move(trial.shift(worst, none), MoveReason::shrink);
+      }
+    }
+  }
+}
+
+}  // namespace evenkeel::place::detail

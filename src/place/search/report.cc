@@ -1,0 +1,389 @@
+// What the board stands for, as a plan.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "evenkeel/place/detail/family_sums.h"
+#include "evenkeel/place/detail/stages.h"
+#include "evenkeel/place/floors.h"
+
+namespace evenkeel::place::detail {
+namespace {
+
+class Reporter {
+ public:
+  explicit Reporter(const Board& board) : board_(board), problem_(board.problem), state_(*board.state) {}
+
+  Plan run() {
+    place();
+    if (board_.options.cores) plan_.cores = choose_cores(*board_.cluster, plan_.placement);
+    list_moves();
+    list_leaders();
+    plan_.cancelled = board_.cancelled;
+    plan_.refused = board_.refused;
+    plan_.refused.insert(plan_.refused.end(), board_.homeless.begin(), board_.homeless.end());
+    std::ranges::stable_sort(plan_.refused, {}, [&](const Refusal& refusal) {
+      const std::uint32_t node = refusal.node ? board_.board_node[refusal.node->value()] : none;
+      return std::tuple(refusal.workload, refusal.shard, node);
+    });
+    find_violations();
+    measure();
+    return std::move(plan_);
+  }
+
+ private:
+  // Calls each(group, shard) for every shard of a workload that the plan places.
+  template <class F>
+  void for_groups_of(std::uint32_t workload, const F& each) const {
+    const Span& span = board_.spans[workload];
+    for (std::uint32_t i = 0; i < span.count; ++i) each(span.first + i, i);
+    for (std::uint32_t i = 0; i < span.fresh_count; ++i) each(span.fresh_first + i, span.count + i);
+  }
+
+  template <class F>
+  void for_all_groups(const F& each) const {
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) for_groups_of(w, each);
+  }
+
+  std::string node_name(std::uint32_t node) const { return board_.node(node).name.str(); }
+
+  void place() {
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
+      const Workload& workload = board_.cluster->workloads[w];
+      const bool known = board_.cluster->placement.contains(workload.name);
+      if (!known && board_.spans[w].fresh_count == 0 && (workload.shards > 0 || board_.options.only == Only::repair)) continue;
+      Placement& rows = plan_.placement[workload.name];
+      rows.reserve(workload.shards, std::size_t{workload.shards} * workload.replicas);
+      for_groups_of(w, [&](std::uint32_t group, std::uint32_t) {
+        const std::uint32_t leader = state_.leader(group);
+        if (leader != none && state_.at(leader) != none) rows.add(board_.cluster_node[state_.at(leader)]);
+        for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
+          if (r != leader && state_.at(r) != none) rows.add(board_.cluster_node[state_.at(r)]);
+        }
+        rows.end_row();
+      });
+    }
+  }
+
+  // Steps: a round's moves come after those of the rounds before it, a shard's second move after its first; and where all are listed, each
+  // step has as many as may be in flight.
+  void list_moves() {
+    std::uint32_t round = 0, base = 0, last = 0;
+    std::map<std::uint32_t, std::uint32_t> step_of_group;  // in this round
+    std::vector<std::uint32_t> in_step;                    // moves in each step
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> in_node_step;
+    const Settings& settings = board_.cluster->settings;
+    const std::size_t flying = board_.in_flight.size();
+    const std::size_t most = !board_.options.all || settings.moves_max == 0 ? 0
+                             : settings.moves_max > flying                  ? settings.moves_max - flying
+                                                                            : 1;
+    const std::uint32_t node_most = board_.options.all ? settings.moves_per_node_max : 0;
+    for (const PlannedMove& move : board_.moves) {
+      if (move.round != round) round = move.round, base = last, step_of_group.clear();
+      std::uint32_t& step = step_of_group[move.group];
+      step = std::max(step, base) + 1;
+      const auto full = [&](std::uint32_t s) {
+        if (most > 0 && s < in_step.size() && in_step[s] >= most) return true;
+        const auto crowded = [&](std::uint32_t node) {
+          return node_most > 0 && node != none && !board_.is_down(node) && in_node_step[{node, s}] >= node_most;
+        };
+        return crowded(move.from) || crowded(move.to);
+      };
+      while (full(step)) ++step;
+      if (in_step.size() <= step) in_step.resize(step + 1);
+      ++in_step[step];
+      for (const std::uint32_t node : {move.from, move.to}) {
+        if (node_most > 0 && node != none) ++in_node_step[{node, step}];
+      }
+      last = std::max(last, step);
+      const auto index = [&](std::uint32_t node) {
+        return node == none ? std::nullopt : std::optional(board_.cluster_node[node]);
+      };
+      plan_.moves.push_back({board_.workload_of(move.group).name, ShardIndex(board_.group_shard[move.group]), index(move.from),
+                             index(move.to), move.reason, step});
+    }
+    const auto name_order = [&](std::optional<NodeIndex> node) {
+      return node ? std::optional(board_.board_node[node->value()]) : std::nullopt;
+    };
+    std::ranges::sort(plan_.moves, {}, [&](const Move& move) {
+      return std::tuple(move.step, move.workload, move.shard, name_order(move.from), name_order(move.to));
+    });
+  }
+
+  void list_leaders() {
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
+      const Span& span = board_.spans[w];
+      for (std::uint32_t group = span.first; group < span.first + span.count; ++group) {
+        const std::uint32_t led = problem_.origin_leader[group], leader = state_.leader(group);
+        if (led == none || leader == none || state_.at(leader) == none || problem_.origin[leader] == led) continue;
+        plan_.leaders.push_back({board_.cluster->workloads[w].name, ShardIndex(group - span.first), board_.cluster_node[led],
+                                 board_.cluster_node[state_.at(leader)]});
+      }
+    }
+    std::ranges::sort(plan_.leaders, {}, [](const LeaderChange& change) { return std::tuple(change.workload, change.shard); });
+  }
+
+  void add(std::uint32_t group, Rule rule, bool hard, std::string detail, bool waits = false) {
+    const bool limited = waits && board_.waits;
+    plan_.violations.push_back({board_.workload_of(group).name, ShardIndex(board_.group_shard[group]), rule, hard,
+                                std::move(detail), limited ? "moves_max" : ""});
+  }
+
+  void find_violations() {
+    find_full_nodes();
+    const bool all_fine = everybody_may_stay();
+    for_all_groups([&](std::uint32_t group, std::uint32_t) {
+      const bool stands = all_fine || check_standing(group);
+      const bool spread = check_spread(group);
+      if (board_.flags[group].moving && (!stands || !spread))
+        add(group, Rule::moving, false, "it has a move in flight, and needs another");
+      check_count(group);
+      check_leader(group);
+      if (!full_.empty()) check_full(group);
+    });
+    check_pins();
+    check_apart();
+    std::ranges::sort(plan_.violations, {}, [](const Violation& violation) {
+      return std::tuple(violation.workload, violation.shard, violation.rule, violation.detail);
+    });
+  }
+
+  bool everybody_may_stay() const {
+    for (std::uint32_t n = 0; n < problem_.nodes; ++n) {
+      if (board_.node(n).status == NodeStatus::down || board_.node(n).status == NodeStatus::draining) return false;
+    }
+    return std::ranges::all_of(board_.may_stay, [](const auto& stay) { return std::ranges::find(stay, 0) == stay.end(); });
+  }
+
+  // Replicas that should have left; true if there is none.
+  bool check_standing(std::uint32_t group) {
+    std::map<Standing, std::vector<std::string>> where;
+    for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
+      const Standing standing = board_.standing(r);
+      if (standing != Standing::fine) where[standing].push_back(node_name(state_.at(r)));
+    }
+    const bool waits = board_.movable(group);
+    for (const auto& [standing, names] : where) {
+      const Rule rule = standing == Standing::down ? Rule::down : standing == Standing::draining ? Rule::draining : Rule::able;
+      const std::string_view is = standing == Standing::down       ? "down"
+                                  : standing == Standing::draining ? "draining"
+                                                                   : "not able to hold it";
+      add(group, rule, true, fmt::format("{} {} {}", fmt::join(names, ", "), names.size() == 1 ? "is" : "are", is),
+          waits && is_waiting(group));
+    }
+    if (board_.flags[group].no_quorum) add(group, Rule::quorum, true, "more than half of its replicas are down");
+    return where.empty();
+  }
+
+  // It could move, and is not refused: only limits on moves hold it.
+  bool is_waiting(std::uint32_t group) const {
+    const WorkloadId& workload = board_.workload_of(group).name;
+    const ShardIndex shard(board_.group_shard[group]);
+    return std::ranges::none_of(board_.homeless,
+                                [&](const Refusal& refusal) { return refusal.workload == workload && refusal.shard == shard; });
+  }
+
+  bool check_spread(std::uint32_t group) {
+    const Family& family = problem_.families[problem_.group_family[group]];
+    if (family.partition == none) return true;
+    const auto& domain = problem_.partitions[family.partition].domain;
+    const auto row = state_.row(group);
+    bool repeated = false;
+    for (std::size_t i = 0; i < row.size() && !repeated; ++i) {
+      for (std::size_t j = i + 1; j < row.size() && !repeated; ++j) {
+        repeated = row[i] != none && row[j] != none && domain[row[i]] == domain[row[j]];
+      }
+    }
+    if (!repeated) return true;
+    std::map<std::uint32_t, std::uint32_t> counts;
+    std::map<std::uint32_t, std::string> names;
+    for (const std::uint32_t node : row) {
+      if (node != none) ++counts[domain[node]], names.try_emplace(domain[node], domain_name(group, node));
+    }
+    std::vector<std::string> parts;
+    for (const auto& [d, count] : counts) {
+      if (count > 1) parts.push_back(fmt::format("{} replicas in {}", count, names[d]));
+    }
+    add(group, Rule::spread, family.spread_hard, fmt::format("{}", fmt::join(parts, ", ")), true);
+    return false;
+  }
+
+  std::string domain_name(std::uint32_t group, std::uint32_t node) const {
+    const Workload& workload = board_.workload_of(group);
+    const std::string& level = (workload.spread ? *workload.spread : board_.cluster->settings.spread).level;
+    const auto& levels = board_.cluster->settings.levels;
+    const auto depth = std::ranges::find(levels, level) - levels.begin() + 1;
+    const std::string& zone = board_.node(node).zone;
+    std::size_t end = 0;
+    for (std::ptrdiff_t part = 0; part < depth && end != std::string::npos; ++part) end = zone.find('/', part == 0 ? 0 : end + 1);
+    return zone.empty() ? node_name(node) : zone.substr(0, end);
+  }
+
+  void check_count(std::uint32_t group) {
+    const std::uint32_t wanted = board_.workload_of(group).replicas;
+    const auto row = state_.row(group);
+    if (row.size() == wanted && std::ranges::find(row, none) == row.end()) return;
+    const auto placed = static_cast<std::uint32_t>(std::ranges::count_if(row, [](std::uint32_t node) { return node != none; }));
+    if (placed == wanted) return;
+    add(group, Rule::replicas, false, fmt::format("{} of {} replicas", placed, wanted), is_waiting(group));
+  }
+
+  void check_leader(std::uint32_t group) {
+    const std::uint32_t leader = state_.leader(group);
+    if (leader == none || state_.at(leader) == none || board_.may_lead[state_.at(leader)] != 0 ||
+        board_.is_down(state_.at(leader)))
+      return;
+    add(group, Rule::leaders, false, fmt::format("{} leads, and should not", node_name(state_.at(leader))));
+  }
+
+  // Nodes above a hard limit, and in what; those that are down hold nothing.
+  void find_full_nodes() {
+    for (std::uint32_t n = 0; n < problem_.nodes; ++n) {
+      if (board_.is_down(n)) continue;
+      for (std::size_t d = 0; d < problem_.width(); ++d) {
+        if (state_.usage(n)[d] > problem_.limit[n * problem_.width() + d]) full_[n].push_back(d);
+      }
+    }
+  }
+
+  void check_full(std::uint32_t group) {
+    std::set<std::string> capacity, count;
+    for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
+      const auto found = state_.at(r) == none ? full_.end() : full_.find(state_.at(r));
+      if (found == full_.end()) continue;
+      for (const std::size_t d : found->second) {
+        const bool leads =
+            state_.leader(group) == r && problem_.group_lead[group] != none && problem_.load(problem_.group_lead[group])[d] > 0;
+        if (problem_.load(problem_.replica_load[r])[d] == 0 && !leads) continue;
+        const std::size_t cell = found->first * problem_.width() + d;
+        if (problem_.dimensions[d].counts) {
+          count.insert(fmt::format("{} holds {} replicas of at most {}", node_name(found->first), state_.usage(found->first)[d],
+                                   problem_.limit[cell]));
+          continue;
+        }
+        const auto percent = [&](Amount amount) {
+          return 100.0 * static_cast<double>(amount) / static_cast<double>(std::max<Amount>(1, problem_.capacity[cell]));
+        };
+        capacity.insert(fmt::format("{}: {} {:.4g}% > {:.4g}%", node_name(found->first), problem_.dimensions[d].name,
+                                    percent(state_.usage(found->first)[d]), percent(problem_.limit[cell])));
+      }
+    }
+    if (!capacity.empty()) add(group, Rule::capacity, true, fmt::format("{}", fmt::join(capacity, ", ")), true);
+    if (!count.empty()) add(group, Rule::count, true, fmt::format("{}", fmt::join(count, ", ")), true);
+  }
+
+  void check_pins() {
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
+      const Pins& pins = board_.cluster->workloads[w].pinned;
+      const Span& span = board_.spans[w];
+      for (std::size_t i = 0; i < pins.shards.size(); ++i) {
+        const std::uint32_t shard = pins.shards[i].value();
+        if (shard >= span.count + span.fresh_count) continue;
+        const std::uint32_t group = shard < span.count ? span.first + shard : span.fresh_first + shard - span.count;
+        std::vector<std::string> missing;
+        for (const NodeIndex pinned : pins.nodes[i]) {
+          const std::uint32_t node = board_.board_node[pinned.value()];
+          if (std::ranges::find(state_.row(group), node) == state_.row(group).end()) missing.push_back(node_name(node));
+        }
+        if (!missing.empty())
+          add(group, Rule::pinned, true,
+              fmt::format("pinned to {}, which {} it", fmt::join(missing, ", "), missing.size() == 1 ? "lacks" : "lack"), true);
+      }
+    }
+  }
+
+  // Shards of a workload that has asked to be apart from another, where a node holds both.
+  void check_apart() {
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
+      const auto& apart = problem_.families[w].apart_from;
+      if (apart.empty()) continue;
+      std::map<std::uint32_t, std::set<std::uint32_t>> others;  // by node: families that should not be there
+      for (const std::uint32_t other : apart) {
+        for_groups_of(other, [&](std::uint32_t group, std::uint32_t) {
+          for (const std::uint32_t node : state_.row(group)) {
+            if (node != none) others[node].insert(other);
+          }
+        });
+      }
+      for_groups_of(w, [&](std::uint32_t group, std::uint32_t) {
+        std::set<std::string> met;
+        for (const std::uint32_t node : state_.row(group)) {
+          if (node == none || !others.contains(node)) continue;
+          for (const std::uint32_t other : others[node])
+            met.insert(fmt::format("{} is on {} too", problem_.families[other].name, node_name(node)));
+        }
+        if (!met.empty()) add(group, Rule::apart_from, false, fmt::format("{}", fmt::join(met, ", ")));
+      });
+    }
+  }
+
+  void measure() {
+    Stats& stats = plan_.stats;
+    stats.evaluated_moves = state_.evaluated();
+    stats.moves = plan_.moves.size();
+    stats.moves_floor = moves_floor();
+    stats.cut_short = board_.cut_short;
+    for (std::uint32_t d = 0; d < problem_.width(); ++d) {
+      if (problem_.dimensions[d].level_weight > 0)
+        stats.balance.emplace(ResourceId(problem_.dimensions[d].name), balance_of(state_, d));
+    }
+  }
+
+  // What the change forces: replicas that must leave, or come, or go; and the fair share of nodes that were empty.
+  std::uint64_t moves_floor() const {
+    std::uint64_t floor = 0, placed = 0;
+    std::vector<std::uint8_t> used(problem_.nodes);
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
+      const Span& span = board_.spans[w];
+      for (std::uint32_t group = span.first; group < span.first + span.count; ++group) {
+        std::uint32_t here = 0;
+        for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
+          const std::uint32_t node = problem_.origin[r];
+          if (node == none) continue;
+          ++here;
+          used[node] = 1;
+          const bool stays = board_.takes_part[node] != 0 || board_.node(node).status == NodeStatus::cordoned;
+          const bool fits = board_.may_stay[problem_.families[w].able][node] != 0;
+          if ((!stays || !fits) && board_.movable(group) && !board_.pinned(r)) ++floor;
+        }
+        placed += here;
+        const std::uint32_t wanted = board_.cluster->workloads[w].replicas;
+        if (board_.movable(group)) floor += here < wanted ? wanted - here : 0;
+      }
+    }
+    if (placed == 0 || board_.options.only == Only::repair || board_.options.only == Only::allocate) return floor;
+    return floor + fair_share_of_empty(used, placed);
+  }
+
+  std::uint64_t fair_share_of_empty(const std::vector<std::uint8_t>& used, std::uint64_t placed) const {
+    std::vector<double> total(problem_.width());
+    for (std::uint32_t n = 0; n < problem_.nodes; ++n) {
+      for (std::size_t d = 0; d < problem_.width(); ++d) total[d] += problem_.share[n * problem_.width() + d];
+    }
+    std::uint64_t floor = 0;
+    for (std::uint32_t n = 0; n < problem_.nodes; ++n) {
+      if (board_.takes_part[n] == 0 || used[n] != 0) continue;
+      double part = 0, dimensions = 0;
+      for (std::size_t d = 0; d < problem_.width(); ++d) {
+        if (problem_.dimensions[d].level_weight <= 0 || total[d] <= 0) continue;
+        part += problem_.share[n * problem_.width() + d] / total[d], dimensions += 1;
+      }
+      if (dimensions > 0) floor += static_cast<std::uint64_t>(part / dimensions * static_cast<double>(placed));
+    }
+    return floor;
+  }
+
+  const Board& board_;
+  const Problem& problem_;
+  const State& state_;
+  Plan plan_;
+  std::map<std::uint32_t, std::vector<std::size_t>> full_;  // by node: dimensions above their limit
+};
+
+}  // namespace
+
+Plan report(const Board& board) { return Reporter(board).run(); }
+
+}  // namespace evenkeel::place::detail

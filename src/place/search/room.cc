@@ -1,0 +1,83 @@
+#include "evenkeel/place/detail/room.h"
+
+#include <algorithm>
+
+#include "evenkeel/place/detail/finder.h"
+
+namespace evenkeel::place::detail {
+namespace {
+
+constexpr std::size_t nodes_max = 64;
+constexpr std::size_t replicas_max = 64;  // looked at on each of them
+
+// Whether the node's limits would hold with `less` gone from what will be there, and `more` added. Sources of moves in flight count: they
+// do not end with this plan.
+bool fits_later(const Board& board, std::uint32_t node, std::span<const Amount> less, std::span<const Amount> more) {
+  const Problem& problem = board.problem;
+  for (std::size_t d = 0; d < problem.width(); ++d) {
+    const std::size_t cell = node * problem.width() + d;
+    const Amount gone = less.empty() ? 0 : less[d];
+    if (more[d] > 0 && board.state->usage(node)[d] + problem.base_held[cell] - gone + more[d] > problem.limit[cell]) return false;
+  }
+  return true;
+}
+
+// Only the limits stand between the replica and the node.
+bool only_full(const Board& board, Trial& trial, std::uint32_t replica, std::uint32_t node) {
+  if (board.able(board.problem.replica_group[replica])[node] == 0 || node == board.state->at(replica)) return false;
+  trial.shift(replica, node);
+  for (const auto& term : board.state->terms()) {
+    if (term->name() != "limits" && !term->allows(*board.state, trial)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool make_room(Board& board, std::uint32_t replica) {
+  State& state = *board.state;
+  Trial trial(state);
+  Finder finder(board);
+  const auto load = board.problem.load(board.problem.replica_load[replica]);
+  std::uint32_t best = none, best_to = none;
+  Cost best_cost;
+  std::size_t looked = 0;
+  const std::vector<std::uint32_t> nodes = finder.by_level();
+  for (const std::uint32_t node : nodes) {
+    if (!only_full(board, trial, replica, node)) continue;
+    if (fits_later(board, node, {}, load)) return true;  // what leaves in this round is enough
+    if (++looked > nodes_max || !board.may_move_more(2)) break;
+    std::vector<std::uint32_t> there(state.replicas_on(node).begin(), state.replicas_on(node).end());
+    std::ranges::sort(there);
+    std::size_t tried = 0;
+    for (const std::uint32_t other : there) {
+      if (!board.may_go(other) || state.at(other) != state.home(other) || board.is_recent(other)) continue;
+      if (!fits_later(board, node, board.problem.load(board.problem.replica_load[other]), load)) continue;
+      if (++tried > replicas_max) break;
+      const Finder::Choice choice = finder.best(other);
+      if (choice.node == none || (best != none && !(choice.cost < best_cost))) continue;
+      best = other, best_to = choice.node, best_cost = choice.cost;
+    }
+  }
+  if (best == none) return false;
+  board.move(trial.shift(best, best_to), MoveReason::room);
+  return true;
+}
+
+bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except) {
+  State& state = *board.state;
+  Trial trial(state);
+  std::uint32_t best = none;
+  std::tuple<bool, bool, Cost, std::uint32_t> best_key;
+  for (std::uint32_t r = board.problem.group_first[group]; r < board.problem.group_end(group); ++r) {
+    if (r == except || state.at(r) == none || board.is_down(state.at(r))) continue;
+    trial.lead(group, r);
+    const std::tuple key(board.may_lead[state.at(r)] == 0, !state.allowed(trial), state.delta(trial), r);
+    if (best == none || key < best_key) best = r, best_key = key;
+  }
+  if (best == none) return false;
+  state.apply(trial.lead(group, best));
+  return true;
+}
+
+}  // namespace evenkeel::place::detail
