@@ -17,6 +17,11 @@ bool in(const Trial& trial, std::uint32_t replica) {
 
 }  // namespace
 
+Eject::Eject(State& state, Rng& rng) : state_(state), rng_(rng), probe_(state) {
+  for (const auto& term : state.terms())
+    if (term->name() != "limits") others_.push_back(term.get());
+}
+
 // The dimension in which the node would be over its limit by the largest part of the limit.
 Eject::Overflow Eject::overflow(const Trial& trial, std::uint32_t node) const {
   const Problem& problem = state_.problem();
@@ -70,6 +75,7 @@ std::uint32_t Eject::haven(const Trial& trial, std::uint32_t replica) {
     const std::uint32_t node = i == 0 ? state_.home(replica) : static_cast<std::uint32_t>(rng_.below(state_.problem().nodes));
     if (node == none || node == state_.at(replica)) continue;
     const bool touched = std::ranges::any_of(trial.steps(), [&](const Trial::Step& step) { return step.to == node; });
+    ++probes_;
     if (touched || !state_.allowed(probe_.shift(replica, node))) continue;
     const Cost cost = state_.delta(probe_);
     ++found;
@@ -82,6 +88,7 @@ std::uint32_t Eject::haven(const Trial& trial, std::uint32_t replica) {
 
 bool Eject::build(Trial& trial, std::uint32_t replica, std::uint32_t to) {
   trial.shift(replica, to);
+  if (!std::ranges::all_of(others_, [&](const Term* rule) { return rule->allows(state_, trial); })) return false;
   for (std::size_t ejected = 0; ejected < ejected_most; ++ejected) {
     const Overflow over = overflow(trial, to);
     if (over.amount == 0) return true;

@@ -40,9 +40,10 @@ class Search {
 
  private:
   bool limited() const { return options_.budget > 0 || options_.spent; }
+  std::uint64_t tried() const { return drawn_ + draw_.probes(); }
   // The part of the limits that is gone.
   double spent() const {
-    double part = options_.budget > 0 ? static_cast<double>(tried_) / static_cast<double>(options_.budget) : 0;
+    double part = options_.budget > 0 ? static_cast<double>(tried()) / static_cast<double>(options_.budget) : 0;
     if (options_.spent) part = std::max(part, options_.spent());
     return part;
   }
@@ -50,10 +51,9 @@ class Search {
 
   // One round of changes at the present temperature; how many of them were taken and not for nothing.
   std::uint64_t round() {
-    const std::uint64_t left = options_.budget > 0 ? options_.budget - std::min(tried_, options_.budget) : round_changes;
     std::uint64_t taken = 0;
-    for (std::uint64_t i = 0; i < std::min(left, round_changes); ++i) {
-      ++tried_;
+    for (std::uint64_t i = 0; i < round_changes && (options_.budget == 0 || tried() < options_.budget); ++i) {
+      ++drawn_;
       if (!draw_.next(trial_) || !state_.allowed(trial_)) continue;
       const Cost delta = state_.delta(trial_);
       if (!anneal_.takes(delta, rng_)) continue;
@@ -86,10 +86,10 @@ class Search {
   // From hot to cold: over what is left of the limit, or over so many changes if there is none.
   void cool(std::uint64_t length) {
     const double before = spent();
-    const std::uint64_t tried_before = tried_;
+    const std::uint64_t tried_before = tried();
     while (!over()) {
       const double part = limited() ? (spent() - before) / (1 - before)
-                                    : static_cast<double>(tried_ - tried_before) / static_cast<double>(length);
+                                    : static_cast<double>(tried() - tried_before) / static_cast<double>(length);
       if (part >= 1) return;
       anneal_.set(part / cooling_part);
       round();
@@ -103,7 +103,7 @@ class Search {
   Anneal anneal_;
   Best best_;
   Trial trial_;
-  std::uint64_t tried_ = 0;
+  std::uint64_t drawn_ = 0;
   Cost cost_, best_cost_;  // against the start
 };
 

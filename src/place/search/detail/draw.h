@@ -22,6 +22,8 @@ class Draw {
   bool possible() const { return !movable_.empty() && nodes_ > 1; }
   // Fills the trial; false: what was drawn is no change, and costs nothing but the draw.
   bool next(Trial& trial);
+  // Changes that were looked at on the way to those drawn.
+  std::uint64_t probes() const { return eject_.probes(); }
 
  private:
   bool shift(Trial& trial);

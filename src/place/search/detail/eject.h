@@ -14,11 +14,13 @@ namespace evenkeel::place {
 
 class Eject {
  public:
-  Eject(State& state, Rng& rng) : state_(state), rng_(rng), probe_(state) {}
+  Eject(State& state, Rng& rng);
 
   // Fills the trial with the replica's shift and what makes room for it; false: no such chain was found. One without any ejection is
   // found too, where there is room.
   bool build(Trial& trial, std::uint32_t replica, std::uint32_t to);
+  // Single shifts that were looked at to build chains.
+  std::uint64_t probes() const { return probes_; }
 
  private:
   struct Overflow {
@@ -32,6 +34,8 @@ class Eject {
   State& state_;
   Rng& rng_;
   Trial probe_;
+  std::uint64_t probes_ = 0;
+  std::vector<const Term*> others_;  // all rules but the limits: what they refuse no ejection mends
 };
 
 }  // namespace evenkeel::place
