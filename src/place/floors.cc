@@ -106,6 +106,8 @@ bool within(const Bits& inner, const Bits& outer) {
   return true;
 }
 
+// At first everything is assumed to be as binding as it can be, without a look at where replicas are. If even then nothing is above the
+// mean, as is usual in large clusters, that is the floor; else they are looked at.
 class Floor {
  public:
   Floor(const State& state, const Field& field, std::uint32_t dimension);
@@ -130,9 +132,23 @@ class Floor {
     double largest = 0;
   };
 
+  // Groups of one family and size, whose replicas are alike.
+  struct Run {
+    double sum = 0;  // of a replica of each
+    double leads = 0;
+    double largest = -1;
+    double largest_leader = 0;
+  };
+
   void make_kinds();
   void look_at(std::uint32_t group);
+  void assume_all();
+  void assume(std::uint32_t group, std::span<const std::uint32_t> rows, Run& run);
+  void add_run(Kind& kind, std::uint32_t count, const Family& family, const Run& run);
   Looked look_at_row(std::uint32_t group, const Kind& kind);
+  void take_loads(std::span<const std::uint32_t> rows, Looked& looked);
+  void look_closer();
+  void raise();
   std::uint32_t domains_of(std::uint32_t group, const Family& family);
   void add_alike(Kind& kind, std::uint32_t count, std::uint32_t domains, double load, double lead);
   void add_mixed(Kind& kind, std::uint32_t count, std::uint32_t domains, double lead);
@@ -166,7 +182,8 @@ class Floor {
   std::vector<double> large_;
   std::vector<Kind> kinds_;
   std::vector<std::uint32_t> kind_of_;  // by family
-  std::vector<double> loads_{0};        // of the group looked at; of like ones the first
+  std::vector<double> loads_;           // of the group looked at; of like ones the first
+  std::vector<std::uint32_t> rows_;     // and their rows, if they are unlike
   std::vector<std::uint32_t> seen_;     // domains of the group looked at
 };
 
@@ -179,7 +196,21 @@ Floor::Floor(const State& state, const Field& field, std::uint32_t dimension)
       unit_min_(static_cast<Amount>(field.mean_node() / 1e5) + 1),
       large_from_(field.mean() * field.share_max / 2) {
   make_kinds();
+  assume_all();
+  raise();
+  if (level_ > field.mean()) look_closer();
+  whole_bound();
+}
+
+void Floor::look_closer() {
+  level_ = field_.mean();
+  large_.clear();
+  make_kinds();
   for (std::uint32_t group = 0; group < problem_.groups(); ++group) look_at(group);
+  raise();
+}
+
+void Floor::raise() {
   fixed_bound();
   for (Kind& kind : kinds_) {
     kind.nodes.finish();
@@ -188,10 +219,11 @@ Floor::Floor(const State& state, const Field& field, std::uint32_t dimension)
   }
   class_bounds();
   pair_bound();
-  whole_bound();
 }
 
 void Floor::make_kinds() {
+  kinds_.clear();
+  kind_of_.clear();
   for (const Family& family : problem_.families) {
     const auto same = [&](const Kind& kind) { return kind.able == family.able && kind.partition == family.partition; };
     const auto found = std::ranges::find_if(kinds_, same);
@@ -236,6 +268,62 @@ void Floor::look_at(std::uint32_t group) {
     add_mixed(kind, looked.count, domains, lead);
 }
 
+// All of them take part, are able, and spread as well as can be, wherever they are. Runs of groups of one family and size are summed up
+// together: this is a pass over the loads, and little more.
+void Floor::assume_all() {
+  std::uint32_t group = 0;
+  while (group < problem_.groups()) {
+    const std::uint32_t family = problem_.group_family[group];
+    const std::uint32_t count = problem_.group_end(group) - problem_.group_first[group];
+    Run run;
+    for (; group < problem_.groups(); ++group) {
+      const std::uint32_t first = problem_.group_first[group];
+      if (problem_.group_family[group] != family || problem_.group_end(group) - first != count) break;
+      if (count > 0) assume(group, std::span(problem_.replica_load.data() + first, count), run);
+    }
+    if (count > 0 && run.largest >= 0) add_run(kinds_[kind_of_[family]], count, problem_.families[family], run);
+  }
+}
+
+void Floor::assume(std::uint32_t group, std::span<const std::uint32_t> rows, Run& run) {
+  double lead = 0;
+  if (!problem_.group_lead.empty() && problem_.group_lead[group] != none) {
+    note_unit(load(problem_.group_lead[group]));
+    lead = static_cast<double>(load(problem_.group_lead[group]));
+  }
+  bool alike = true;
+  for (const std::uint32_t row : rows) alike &= row == rows[0];
+  if (!alike) {
+    Looked looked{
+        .count = static_cast<std::uint32_t>(rows.size()), .domains = static_cast<std::uint32_t>(rows.size()), .alike = false};
+    take_loads(rows, looked);
+    replica_max_ = std::max(replica_max_, looked.largest + lead);
+    add_mixed(kinds_[kind_of_[problem_.group_family[group]]], looked.count, looked.domains, lead);
+    return;
+  }
+  const Amount amount = load(rows[0]);
+  note_unit(amount);
+  const auto each = static_cast<double>(amount);
+  run.sum += each;
+  run.leads += lead;
+  run.largest = std::max(run.largest, each);
+  run.largest_leader = std::max(run.largest_leader, each + lead);
+  if (each + lead < large_from_) return;
+  note_large(each + lead, 1);
+  note_large(each, rows.size() - 1);
+}
+
+void Floor::add_run(Kind& kind, std::uint32_t count, const Family& family, const Run& run) {
+  kind.nodes.add(count, run.sum);
+  if (family.partition != none)
+    kind.domains.add(std::min({count, family.spread_least, problem_.partitions[family.partition].domains}), run.sum);
+  kind.leads += run.leads;
+  if (kind.largest.size() < count) kind.largest.resize(count);
+  kind.largest[0] = std::max(kind.largest[0], run.largest_leader);
+  kind.largest[count - 1] = std::max(kind.largest[count - 1], run.largest);
+  replica_max_ = std::max(replica_max_, run.largest_leader);
+}
+
 // This is nearly all of the time that a floor takes: plain pointers, and one look at a table for each replica.
 Floor::Looked Floor::look_at_row(std::uint32_t group, const Kind& kind) {
   const auto row = state_.row(group);
@@ -264,18 +352,23 @@ Floor::Looked Floor::look_at_row(std::uint32_t group, const Kind& kind) {
   }
   if (looked.count == 0) return looked;
   if (looked.alike) {
-    note_unit(load(load_row));
-    looked.largest = loads_[0] = static_cast<double>(load(load_row));
+    take_loads(std::span(&load_row, 1), looked);
     return looked;
   }
+  rows_.clear();
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (row[i] != none && where[row[i]] != Kind::away) rows_.push_back(rows[i]);
+  take_loads(rows_, looked);
+  return looked;
+}
+
+void Floor::take_loads(std::span<const std::uint32_t> rows, Looked& looked) {
   loads_.clear();
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    if (row[i] == none || where[row[i]] == Kind::away) continue;
-    note_unit(load(rows[i]));
-    loads_.push_back(static_cast<double>(load(rows[i])));
+  for (const std::uint32_t row : looked.alike ? rows.first(1) : rows) {
+    note_unit(load(row));
+    loads_.push_back(static_cast<double>(load(row)));
     looked.largest = std::max(looked.largest, loads_.back());
   }
-  return looked;
 }
 
 // In how many domains those replicas of a group are, and will be, that take part: without the domains where others of it stay.

@@ -53,7 +53,7 @@ struct Explanation;
 // The same in two parts, for those who measure or ask twice. The cluster must outlive it.
 class Planner {
  public:
-  explicit Planner(const Cluster& cluster, PlanOptions options = {});
+  explicit Planner(const Cluster& cluster, const PlanOptions& options = {});
   ~Planner();
 
   Plan plan();

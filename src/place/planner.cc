@@ -51,27 +51,27 @@ void play(Board& board) {
 
 class Planner::Run {
  public:
-  Run(const Cluster& cluster, PlanOptions options) : board(detail::compile(cluster, options)) {}
+  Run(const Cluster& cluster, const PlanOptions& options) : board(detail::compile(cluster, options)) {}
 
-  Board board;
+  std::unique_ptr<Board> board;
   std::optional<Plan> plan;
 };
 
-Planner::Planner(const Cluster& cluster, PlanOptions options) : run_(std::make_unique<Run>(cluster, std::move(options))) {}
+Planner::Planner(const Cluster& cluster, const PlanOptions& options) : run_(std::make_unique<Run>(cluster, options)) {}
 
 Planner::~Planner() = default;
 
 Plan Planner::plan() {
   if (!run_->plan) {
-    play(run_->board);
-    run_->plan = detail::report(run_->board);
+    play(*run_->board);
+    run_->plan = detail::report(*run_->board);
   }
   return *run_->plan;
 }
 
 std::optional<Explanation> Planner::explain(const ShardId& shard) const {
   if (!run_->plan) return std::nullopt;
-  return detail::explain(run_->board, *run_->plan, shard);
+  return detail::explain(*run_->board, *run_->plan, shard);
 }
 
 Plan plan(const Cluster& cluster, const PlanOptions& options) { return Planner(cluster, options).plan(); }

@@ -5,23 +5,6 @@
 
 namespace evenkeel::place::detail {
 
-Standing Board::standing(std::uint32_t replica) const {
-  const std::uint32_t at = state->at(replica);
-  if (at == none) return Standing::fine;
-  switch (node(at).status) {
-    case NodeStatus::down:
-      return Standing::down;
-    case NodeStatus::draining:
-      return Standing::draining;
-    case NodeStatus::up:
-    case NodeStatus::cordoned:
-    case NodeStatus::no_leaders:
-      break;
-  }
-  const Family& family = problem.families[problem.group_family[problem.replica_group[replica]]];
-  return may_stay[family.able][at] != 0 ? Standing::fine : Standing::unable;
-}
-
 bool Board::may_move_more(std::uint32_t count) const {
   const std::uint64_t most = cluster->settings.moves_max;
   return options.all || most == 0 || in_flight.size() + moves_planned + count <= most;

@@ -60,9 +60,11 @@ struct Board {
   std::vector<std::uint64_t> salt;        // a hash of seed and name
   std::vector<std::uint8_t> takes_part;   // in fair shares: up, or up without leaders
   std::vector<std::uint8_t> may_lead;
+  std::vector<std::uint8_t> down;
   std::vector<std::vector<std::uint8_t>> may_stay;  // by class: what is there need not leave, as far as labels and taints go
+  std::vector<std::vector<Standing>> standing_by;   // by class and node
+  bool all_may_stay = true;                         // nobody must leave a node, whatever its class
   std::size_t resources = 0;                        // the first dimensions; the next is the number of replicas
-  std::vector<double> fair_level;  // by dimension: Σ usage / Σ share over nodes that take part; kept by levels()
 
   // Groups and replicas.
   std::vector<Span> spans;           // by workload
@@ -91,7 +93,11 @@ struct Board {
   const std::vector<std::uint8_t>& able(std::uint32_t group) const {
     return problem.able[problem.families[problem.group_family[group]].able];
   }
-  Standing standing(std::uint32_t replica) const;
+  Standing standing(std::uint32_t replica) const {
+    const std::uint32_t at = state->at(replica);
+    if (all_may_stay || at == none) return Standing::fine;
+    return standing_by[problem.families[problem.group_family[problem.replica_group[replica]]].able][at];
+  }
   bool pinned(std::uint32_t replica) const { return replica < problem.frozen.size() && problem.frozen[replica] != 0; }
   bool is_recent(std::uint32_t replica) const { return replica < recent.size() && recent[replica] != 0; }
   // Whether the shard may get a move at all in this round.
@@ -99,7 +105,7 @@ struct Board {
 
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
   bool may_go(std::uint32_t replica) const;
-  bool is_down(std::uint32_t n) const { return node(n).status == NodeStatus::down; }
+  bool is_down(std::uint32_t n) const { return down[n] != 0; }
   // Whether the limits on moves allow this one more; a replica that moves already in this round may still go elsewhere.
   bool may_move(std::uint32_t replica, std::uint32_t to) const;
   bool may_move_more(std::uint32_t count = 1) const;
@@ -115,7 +121,8 @@ struct Board {
   bool stopped_ = false;
 };
 
-Board compile(const Cluster& cluster, const PlanOptions& options);
+// The cluster must outlive it.
+std::unique_ptr<Board> compile(const Cluster& cluster, const PlanOptions& options);
 
 // One more shard of a workload, with so many replicas that have no home yet. The state does not know of it until it is resized.
 void append_group(Board& board, std::uint32_t workload, std::uint32_t shard, std::uint32_t slots);

@@ -48,12 +48,13 @@ std::string domain_name(const Node& node, std::size_t depth) {
 
 class Compiler {
  public:
-  Compiler(const Cluster& cluster, const PlanOptions& options) : cluster_(cluster) {
+  // Into a board that stays where it is: its state refers to its problem.
+  Compiler(const Cluster& cluster, const PlanOptions& options, Board& board) : cluster_(cluster), board_(board) {
     board_.cluster = &cluster;
     board_.options = options;
   }
 
-  Board run() {
+  void run() {
     order_nodes();
     find_resources();
     set_units();
@@ -64,9 +65,9 @@ class Compiler {
     fill_groups();
     weigh_levels();
     fill_in_flight();
+    fill_standing();
     board_.state = std::make_unique<State>(board_.problem);
     mark_quorum();
-    return std::move(board_);
   }
 
  private:
@@ -87,6 +88,7 @@ class Compiler {
       const Node& node = board_.node(n);
       board_.salt.push_back(hash64(node.name.str(), board_.options.seed));
       board_.takes_part.push_back(is_up(node) ? 1 : 0);
+      board_.down.push_back(node.status == NodeStatus::down ? 1 : 0);
       board_.may_lead.push_back(node.leaders && node.status != NodeStatus::no_leaders && node.status != NodeStatus::down ? 1 : 0);
     }
     problem().nodes = static_cast<std::uint32_t>(nodes);
@@ -202,6 +204,20 @@ class Compiler {
     }
     problem().partitions.push_back(std::move(partition));
     return found->second;
+  }
+
+  void fill_standing() {
+    for (const auto& stay : board_.may_stay) {
+      std::vector<Standing>& standing = board_.standing_by.emplace_back();
+      for (std::uint32_t n = 0; n < problem().nodes; ++n) {
+        const NodeStatus status = board_.node(n).status;
+        const Standing fits = stay[n] != 0 ? Standing::fine : Standing::unable;
+        standing.push_back(status == NodeStatus::down       ? Standing::down
+                           : status == NodeStatus::draining ? Standing::draining
+                                                            : fits);
+        board_.all_may_stay = board_.all_may_stay && standing.back() == Standing::fine;
+      }
+    }
   }
 
   // A node that names no capacity counts as the mean of those that do.
@@ -430,19 +446,14 @@ class Compiler {
 
   void mark_quorum() {
     if (board_.options.force) return;
-    std::vector<std::uint8_t> down(problem().nodes);
-    bool any = false;
-    for (std::uint32_t n = 0; n < problem().nodes; ++n) {
-      down[n] = board_.node(n).status == NodeStatus::down ? 1 : 0;
-      any = any || down[n] != 0;
-    }
+    const bool any = std::ranges::find(board_.down, 1) != board_.down.end();
     if (!any) return;
     for (std::uint32_t group = 0; group < problem().groups(); ++group) {
       std::uint32_t placed = 0, lost = 0;
       for (const std::uint32_t node : board_.state->row(group)) {
         if (node == none) continue;
         ++placed;
-        lost += down[node];
+        lost += board_.down[node];
       }
       board_.flags[group].no_quorum = 2 * lost > placed;
     }
@@ -569,7 +580,7 @@ class Compiler {
   using Rows_ = LoadRows;
 
   const Cluster& cluster_;
-  Board board_;
+  Board& board_;
   std::vector<ResourceId> resources_;
   std::vector<Unit> units_;
   bool loadless_ = false;
@@ -605,6 +616,10 @@ void append_group(Board& board, std::uint32_t workload, std::uint32_t shard, std
   board.flags.push_back({});
 }
 
-Board compile(const Cluster& cluster, const PlanOptions& options) { return Compiler(cluster, options).run(); }
+std::unique_ptr<Board> compile(const Cluster& cluster, const PlanOptions& options) {
+  auto board = std::make_unique<Board>();
+  Compiler(cluster, options, *board).run();
+  return board;
+}
 
 }  // namespace evenkeel::place::detail

@@ -33,12 +33,13 @@ class Packer {
   Packed run() {
     const std::uint64_t work =
         std::uint64_t{request_.shards} * request_.replicas * std::min<std::uint64_t>(request_.able.size(), 64);
-    const auto starts = std::clamp<std::uint64_t>(2'000'000 / std::max<std::uint64_t>(1, work), 1, 24);
-    const std::uint64_t tries_max = std::max<std::uint64_t>(starts, work > 200'000'000 ? 2 : tries.size());
+    const auto starts = std::clamp<std::uint64_t>(2'000'000 / std::max<std::uint64_t>(1, work), 1, 64);
+    const std::uint64_t failures_max = work > 10'000'000 ? 3 : tries.size();
     std::uint64_t good = 0;
-    for (std::uint64_t i = 0; i < tries_max && good < starts; ++i) {
+    for (std::uint64_t i = 0; good < starts && i < failures_max + good; ++i) {
       packing_.clear();
-      if (!try_once(tries[i % tries.size()], starts)) continue;
+      // Beyond the table only chance is left.
+      if (!try_once(i < tries.size() ? tries[i] : Try{PackOrder::largest, 0.9}, starts)) continue;
       ++good;
       keep_better();
     }
@@ -57,7 +58,9 @@ class Packer {
     const std::uint64_t count = std::uint64_t{request_.shards} * request_.replicas;
     if (!homeless.empty()) {
       PackLists lists(packing_);
-      homeless = PackEject(packing_, lists, rng_).run(std::move(homeless), 20 * count + 20'000'000);
+      homeless =
+          PackEject(packing_, lists, rng_)
+              .run(std::move(homeless), 20 * count + std::min<std::uint64_t>(20'000'000, 200 * count * request_.able.size()));
       if (!homeless.empty()) {
         homeless_ = packing_.shard_of(homeless.back());
         return false;
@@ -66,7 +69,7 @@ class Packer {
     level_leads(packing_);
     if (packing_.levels() == 0 || count == 0) return true;
     PackLists lists(packing_);
-    PackRefine(packing_, lists, rng_).run(100 * count + 30'000'000 / starts);
+    PackRefine(packing_, lists, rng_).run(100 * count + 2'000'000 / starts);
     return true;
   }
 

@@ -1,6 +1,7 @@
 #include "evenkeel/place/detail/pack_bounds.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace evenkeel::place::detail {
 namespace {

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t few_nodes = 64;         // all are looked at
 constexpr std::size_t few_domains = 16;       // some are drawn from each
-constexpr std::uint32_t draws = 40;           // per shard; more towards the end, where it decides the level
+constexpr std::uint32_t draws = 24;           // per shard; more towards the end, where it decides the level
 constexpr std::size_t pair_nodes_max = 2048;  // 8 MiB of counts
 
 }  // namespace
@@ -28,7 +28,7 @@ PackGreedy::PackGreedy(Packing& packing, Rng& rng) : packing_(packing), rng_(rng
   domain_used_.assign(packing.domains(), 0);
   if (packing.nodes() <= pair_nodes_max && packing.replicas() > 1)
     pairs_.assign(std::size_t{packing.nodes()} * packing.nodes(), 0);
-  scans_left_ = 20'000'000 / able + 200'000'000 / able;
+  scans_left_ = 50'000'000 / able;
 }
 
 // What is drawn from a domain is what is best there of its kind; no domain is drawn more often than a shard can use it.
@@ -117,7 +117,7 @@ void PackGreedy::draw(std::uint32_t shard, std::uint32_t per) {
     for (std::size_t i = 0; i < able; ++i) add_candidate(shard, packing_.able()[first + i < able ? first + i : first + i - able]);
   } else {
     const std::size_t lots = first_ticket_.size() - 1;
-    const auto each = by_domain_ ? std::max<std::uint32_t>(4, per / able_domains_) : per;
+    const auto each = by_domain_ ? std::max<std::uint32_t>(2, per / able_domains_) : per;
     for (std::size_t lot = 0; lot < lots; ++lot) {
       const std::uint64_t count = first_ticket_[lot + 1] - first_ticket_[lot];
       if (count == 0) continue;
@@ -246,9 +246,11 @@ std::vector<std::uint32_t> PackGreedy::run(PackOrder order, double jitter) {
   const std::vector<std::uint32_t> shards = sorted(order, jitter);
   packing_.reserve_leads();
   std::vector<std::uint32_t> homeless;
+  constexpr std::size_t ahead = 8;
   const std::size_t late = shards.size() - shards.size() / 8;
   for (std::size_t i = 0; i < shards.size(); ++i) {
     pair_weight_ = i < late ? 1 : 0;
+    if (i + ahead < shards.size()) packing_.prefetch(shards[i + ahead]);
     draw(shards[i], i < late ? per_draw_ : 4 * per_draw_);
     place(shards[i], homeless);
   }

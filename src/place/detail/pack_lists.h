@@ -10,7 +10,7 @@ namespace evenkeel::place::detail {
 
 class PackLists {
  public:
-  // The large ones first, if `shards` is in that order; else by number.
+  // In order of number at first.
   explicit PackLists(Packing& packing);
 
   const std::vector<std::uint32_t>& on(std::uint32_t node) const { return on_[node]; }

@@ -17,6 +17,8 @@ void PackRefine::find_domains() {
   for (const std::uint32_t n : packing_.able()) by_domain_[packing_.domain(n)].push_back(n);
   wanted_.resize(packing_.levels());
   bend_.resize(packing_.levels());
+  fails_.assign(packing_.nodes(), 0);
+  rests_until_.assign(packing_.nodes(), 0);
 }
 
 // Nodes by how far they are from the level of their domain, the furthest first.
@@ -72,10 +74,12 @@ std::uint32_t PackRefine::partner(std::uint32_t node) {
     best_hope = gain;
   };
   const auto& near = by_domain_[packing_.domain(node)];
-  for (std::size_t i = 0; i < partners; ++i) look(near[rng_.below(near.size())]);
+  // Where the most promising one was of no use, chance has more to say.
+  const std::size_t looks = std::max<std::size_t>(1, partners >> (2 * fails_[node]));
+  for (std::size_t i = 0; i < looks; ++i) look(near[rng_.below(near.size())]);
   // Another domain is of use to few shards, so it is tried now and then.
   if (near.size() < 2 || rng_.below(4) == 0) {
-    for (std::size_t i = 0; i < partners; ++i) look(packing_.able()[rng_.below(packing_.able().size())]);
+    for (std::size_t i = 0; i < looks; ++i) look(packing_.able()[rng_.below(packing_.able().size())]);
   }
   return best;
 }
@@ -157,16 +161,19 @@ bool PackRefine::mend(std::uint32_t node) {
 }
 
 void PackRefine::run(std::uint64_t budget) {
-  constexpr int idle_max = 4;
-  for (int idle = 0; idle < idle_max && looked_at_ < budget;) {
-    const std::vector<std::uint32_t> nodes = standing_out();
-    if (nodes.empty()) break;
-    bool mended = false;
-    for (const std::uint32_t node : nodes) {
-      if (looked_at_ >= budget) break;
-      mended = mend(node) || mended;
+  constexpr std::uint32_t fails_max = 10;  // then a node is left as it is
+  while (looked_at_ < budget) {
+    ++round_;
+    bool any = false;
+    for (const std::uint32_t node : standing_out()) {
+      if (fails_[node] >= fails_max || looked_at_ >= budget) continue;
+      any = true;
+      if (rests_until_[node] > round_) continue;
+      fails_[node] = mend(node) ? 0 : fails_[node] + 1;
+      rests_until_[node] = round_ + fails_[node];
     }
-    idle = mended ? 0 : idle + 1;
+    looked_at_ += packing_.able().size();
+    if (!any) break;
   }
   packing_.evaluated += looked_at_;
 }

@@ -42,6 +42,8 @@ class PackRefine {
   PackLists& lists_;
   Rng& rng_;
   std::uint64_t looked_at_ = 0;
+  std::uint32_t round_ = 0;
+  std::vector<std::uint32_t> fails_, rests_until_;     // by node: a node that cannot be mended rests longer each time
   std::vector<std::vector<std::uint32_t>> by_domain_;  // able nodes
   Window window_, other_window_;
   std::vector<double> wanted_, bend_;

@@ -89,9 +89,15 @@ double Packing::water(std::size_t l) const {
     }
     return sum;
   };
-  double low = 0, high = 1e-300;
-  for (int i = 0; i < 2100 && poured(high) < totals_[l]; ++i) high *= 2;
-  for (int i = 0; i < 60; ++i) {
+  double low = 0, high = 0, shares = 0;
+  for (const std::uint32_t n : able_) {
+    const Level& level = level_at_start_[n * levels_ + l];
+    if (level.factor <= 0) continue;
+    high = std::max(high, level.usage * level.factor / weight_[l]);
+    shares += weight_[l] / level.factor;
+  }
+  high += totals_[l] / shares;
+  for (int i = 0; i < 40; ++i) {
     const double middle = low + (high - low) / 2;
     (poured(middle) < totals_[l] ? low : high) = middle;
   }

@@ -8,22 +8,6 @@
 
 namespace evenkeel::place {
 
-std::string_view name(NodeVerdict::Kind kind) {
-  switch (kind) {
-    case NodeVerdict::Kind::leads:
-      return "leads";
-    case NodeVerdict::Kind::holds:
-      return "holds";
-    case NodeVerdict::Kind::leaves:
-      return "leaves";
-    case NodeVerdict::Kind::could:
-      return "could";
-    case NodeVerdict::Kind::cannot:
-      break;
-  }
-  return "cannot";
-}
-
 namespace detail {
 namespace {
 

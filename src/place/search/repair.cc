@@ -31,11 +31,8 @@ struct Leaver {
 
 std::vector<Leaver> find_leavers(const Board& board) {
   const Problem& problem = board.problem;
-  bool any = false;
-  for (std::uint32_t n = 0; n < problem.nodes && !any; ++n) any = board.takes_part[n] == 0;
-  for (const auto& stay : board.may_stay) any = any || std::ranges::find(stay, 0) != stay.end();
   std::vector<Leaver> leavers;
-  if (!any) return leavers;
+  if (board.all_may_stay) return leavers;
   for (std::uint32_t group = 0; group < problem.groups(); ++group) {
     if (!board.movable(group)) continue;
     const std::size_t before = leavers.size();

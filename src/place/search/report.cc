@@ -133,9 +133,8 @@ class Reporter {
 
   void find_violations() {
     find_full_nodes();
-    const bool all_fine = everybody_may_stay();
     for_all_groups([&](std::uint32_t group, std::uint32_t) {
-      const bool stands = all_fine || check_standing(group);
+      const bool stands = board_.all_may_stay || check_standing(group);
       const bool spread = check_spread(group);
       if (board_.flags[group].moving && (!stands || !spread))
         add(group, Rule::moving, false, "it has a move in flight, and needs another");
@@ -148,13 +147,6 @@ class Reporter {
     std::ranges::sort(plan_.violations, {}, [](const Violation& violation) {
       return std::tuple(violation.workload, violation.shard, violation.rule, violation.detail);
     });
-  }
-
-  bool everybody_may_stay() const {
-    for (std::uint32_t n = 0; n < problem_.nodes; ++n) {
-      if (board_.node(n).status == NodeStatus::down || board_.node(n).status == NodeStatus::draining) return false;
-    }
-    return std::ranges::all_of(board_.may_stay, [](const auto& stay) { return std::ranges::find(stay, 0) == stay.end(); });
   }
 
   // Replicas that should have left; true if there is none.
