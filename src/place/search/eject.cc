@@ -6,7 +6,7 @@ namespace evenkeel::place {
 
 namespace {
 
-constexpr std::size_t ejected_most = 6;   // longer chains were never the better ones
+constexpr std::size_t ejected_most = Trial::steps_max - 1;
 constexpr std::size_t leavers_tried = 8;  // per ejection, out of those on the node
 constexpr std::size_t havens_tried = 12;  // nodes looked at for each that leaves
 constexpr std::size_t havens_wanted = 3;  // of those, so many that would take it are compared
@@ -20,10 +20,11 @@ bool in(const Trial& trial, std::uint32_t replica) {
 Eject::Eject(State& state, Rng& rng) : state_(state), rng_(rng), probe_(state) {
   for (const auto& term : state.terms())
     if (term->name() != "limits") others_.push_back(term.get());
+  soft_ = std::ranges::any_of(state.problem().dimensions, [](const Dimension& dimension) { return dimension.soft_weight > 0; });
 }
 
-// The dimension in which the node would be over its limit by the largest part of the limit.
-Eject::Overflow Eject::overflow(const Trial& trial, std::uint32_t node) const {
+// The dimension in which the node would be over its limit, or else its soft limit if that is asked too, by the largest part of it.
+Eject::Overflow Eject::overflow(const Trial& trial, std::uint32_t node, bool soft) const {
   const Problem& problem = state_.problem();
   const std::size_t width = problem.width();
   const auto peak = state_.peak(node);
@@ -39,6 +40,10 @@ Eject::Overflow Eject::overflow(const Trial& trial, std::uint32_t node) const {
       if (touched.peak[d] <= 0 || over <= 0 || part <= worst_part) continue;
       worst = {d, over};
       worst_part = part;
+    }
+    for (std::size_t d = 0; soft && worst.amount == 0 && d < width; ++d) {
+      const Amount over = state_.usage(node)[d] + touched.usage[d] - problem.soft[node * width + d];
+      if (problem.dimensions[d].soft_weight > 0 && touched.usage[d] > 0 && over > 0) worst = {d, over};
     }
   }
   return worst;
@@ -89,16 +94,16 @@ std::uint32_t Eject::haven(const Trial& trial, std::uint32_t replica) {
 bool Eject::build(Trial& trial, std::uint32_t replica, std::uint32_t to) {
   trial.shift(replica, to);
   if (!std::ranges::all_of(others_, [&](const Term* rule) { return rule->allows(state_, trial); })) return false;
+  const bool soft = soft_ && rng_.below(2) == 0;  // every second chain makes room below the soft limits too
   for (std::size_t ejected = 0; ejected < ejected_most; ++ejected) {
-    const Overflow over = overflow(trial, to);
+    const Overflow over = overflow(trial, to, soft);
     if (over.amount == 0) return true;
     const std::uint32_t out = leaver(trial, to, over);
-    if (out == none) return false;
-    const std::uint32_t node = haven(trial, out);
-    if (node == none) return false;
+    const std::uint32_t node = out == none ? none : haven(trial, out);
+    if (node == none) break;
     trial.also(out, node);
   }
-  return overflow(trial, to).amount == 0;
+  return overflow(trial, to, false).amount == 0;
 }
 
 }  // namespace evenkeel::place

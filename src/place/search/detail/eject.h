@@ -27,7 +27,7 @@ class Eject {
     std::size_t dimension = 0;
     Amount amount = 0;  // 0: there is room for all
   };
-  Overflow overflow(const Trial& trial, std::uint32_t node) const;
+  Overflow overflow(const Trial& trial, std::uint32_t node, bool soft) const;
   std::uint32_t leaver(const Trial& trial, std::uint32_t node, const Overflow& overflow);
   std::uint32_t haven(const Trial& trial, std::uint32_t replica);
 
@@ -35,6 +35,7 @@ class Eject {
   Rng& rng_;
   Trial probe_;
   std::uint64_t probes_ = 0;
+  bool soft_ = false;                // some dimension has a soft limit
   std::vector<const Term*> others_;  // all rules but the limits: what they refuse no ejection mends
 };
 
