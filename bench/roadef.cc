@@ -146,7 +146,7 @@ std::string case_name(const std::string& path) {
 int main(int count, char** words) {
   const auto start = std::chrono::steady_clock::now();
   if (count == 1) {
-    const Arguments arguments{.budget = 20'000'000};
+    const Arguments arguments{.budget = 10'000'000};
     const auto made = roadef::make_instance(1, 100, 5000, 12);
     measure(made, {.shifts = 5'000'000}, "made_100x5000x12");
     return solve(made, arguments, "made_100x5000x12", std::chrono::steady_clock::now());
