@@ -119,7 +119,7 @@ int measure(const roadef::Made& made, const Arguments& arguments, std::string_vi
       trial.shift(replica, to);
       if (ask && !state.allowed(trial)) continue;
       ++allowed;
-      sum += state.delta(trial).tiers.back();
+      sum += state.delta(trial).tiers[place::Cost::level];
     }
     ensure(sum == sum, "costs are numbers");  // and are computed
     return static_cast<double>(arguments.shifts) * CLOCKS_PER_SEC /

@@ -22,7 +22,7 @@ void Anneal::measure(State& state, Rng& rng, std::uint64_t looks) {
   std::vector<double> worse;
   for (std::uint64_t i = 0; i < looks; ++i) {
     if (!draw.next(trial) || !state.allowed(trial)) continue;
-    const double delta = state.delta(trial).tiers.back();
+    const double delta = state.delta(trial).tiers[Cost::level];
     if (delta > 0) worse.push_back(delta);
   }
   if (worse.empty()) return;
@@ -35,10 +35,11 @@ void Anneal::measure(State& state, Rng& rng, std::uint64_t looks) {
 void Anneal::set(double progress) { temperature_ = hot_ > 0 && progress < 1 ? hot_ * std::pow(cold_ / hot_, progress) : 0; }
 
 bool Anneal::takes(const Cost& delta, Rng& rng) const {
-  for (std::size_t tier = 0; tier + 1 < delta.tiers.size(); ++tier)
+  for (std::size_t tier = 0; tier < Cost::level; ++tier)
     if (delta.tiers[tier] != 0) return delta.tiers[tier] < 0;
-  const double worse = delta.tiers.back();
-  if (worse <= 0) return true;
+  const double worse = delta.tiers[Cost::level];
+  if (worse == 0) return !(Cost{} < delta);
+  if (worse < 0) return true;
   return temperature_ > 0 && worse < 40 * temperature_ && rng.unit() < std::exp(-worse / temperature_);
 }
 

@@ -1,8 +1,8 @@
 #pragma once
 // Which changes a search takes: all that are better, and some that are worse, fewer and fewer of them.
 //
-// Only the last tier is annealed. A change that makes an earlier tier worse is never taken, one that makes it better always is: what
-// outweighs everything is not staked on chance. In the last tier a change that costs d is taken with the chance exp(-d / temperature), and
+// Only the tier of levels is annealed. A change that makes an earlier tier worse is never taken, one that makes it better always is: what
+// outweighs everything is not staked on chance. In that tier a change that costs d is taken with the chance exp(-d / temperature), and
 // the temperature falls from `hot` to `cold` by equal factors. Both come from the problem itself: what typical changes of it cost.
 
 #include <cstdint>
