@@ -147,7 +147,8 @@ struct Problem {
 
 class State;
 
-// A change that is looked at: which replicas would go where, and what that does to the nodes it touches.
+// A change that is looked at: which replicas would go where, and what that does to the nodes it touches. That is added up when it is first
+// asked for, so that a change which a look at its steps refuses costs little. A Trial is for one thread.
 class Trial {
  public:
   struct Step {
@@ -175,7 +176,10 @@ class Trial {
   void invert(Trial& inverse) const;
 
   std::span<const Step> steps() const { return {steps_.data(), size_}; }
-  std::size_t touched() const { return touched_; }
+  std::size_t touched() const {
+    if (summed_ < size_ || leads() != lead_summed_) sum();
+    return touched_;
+  }
   Touched touched(std::size_t at) const;
   bool leads() const { return lead_group_ != none; }
   std::uint32_t lead_group() const { return lead_group_; }
@@ -188,16 +192,22 @@ class Trial {
   friend class State;
   void clear();
   void add(std::uint32_t replica, std::uint32_t from, std::uint32_t to);
-  void add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, int sign);
-  std::size_t touch(std::uint32_t node);
+  void sum() const;
+  void sum_step(const Step& step) const;
+  void sum_lead() const;
+  void add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, int sign) const;
+  std::size_t touch(std::uint32_t node) const;
 
   const State* state_;
   std::array<Step, steps_max> steps_{};
   std::size_t size_ = 0;
-  std::array<std::uint32_t, 2 * steps_max + 2> nodes_{};
-  std::size_t touched_ = 0;
-  std::vector<Amount> amounts_;  // two rows for each touched node
   std::uint32_t lead_group_ = none, lead_from_ = none, lead_to_ = none;
+  // What the steps add up to, as far as they were summed.
+  mutable std::size_t summed_ = 0;
+  mutable bool lead_summed_ = false;
+  mutable std::size_t touched_ = 0;
+  mutable std::array<std::uint32_t, 2 * steps_max + 2> nodes_{};
+  mutable std::vector<Amount> amounts_;  // two rows for each touched node
 };
 
 // A rule or a goal. Implementations keep what they count; they are told of a change before the state's own arrays change.
@@ -252,7 +262,13 @@ class State {
 
   Cost whole() const;  // from nothing, O(problem)
   // What moved has arrived and what left is gone: homes are where things are. False: nothing had moved, and nobody else leads.
-  bool settle();
+  bool settle() {
+    return settle([](std::uint32_t) { return true; });
+  }
+  // The same for some groups only.
+  bool settle(const std::function<bool(std::uint32_t group)>& which);
+  // A settled group's replicas, which are all alike, change places among the nodes that they are on: `row` says who is where.
+  void reorder(std::uint32_t group, std::span<const std::uint32_t> row);
   // Groups were added at the end of the problem: they are at their origins.
   void grow();
   std::uint64_t evaluated() const { return evaluated_; }
@@ -274,17 +290,20 @@ class State {
   std::vector<std::uint32_t> place_in_on_;        // by replica
   bool listed_ = false;
   mutable std::uint64_t evaluated_ = 0;
-  std::vector<std::unique_ptr<Term>> terms_;
+  std::vector<std::unique_ptr<Term>> terms_;  // rules, then goals
+  std::size_t rules_ = 0;
 };
 
-// The rules, then the goals, that a problem has data for (terms.cc).
-std::vector<std::unique_ptr<Term>> make_terms(const Problem& problem);
+// The rules and the goals that a problem has data for (terms.cc).
+std::vector<std::unique_ptr<Term>> make_rules(const Problem& problem);
+std::vector<std::unique_ptr<Term>> make_goals(const Problem& problem);
 
 // General search by shift, swap and chains: lowers state's cost until the budget of evaluated changes is spent or `stop` says so. The best
 // state found is what `state` is left in. It never breaks a rule that holds.
 struct ImproveOptions {
-  std::uint64_t budget = 0;    // evaluated changes; 0: no bound
-  std::function<bool()> stop;  // asked every thousand changes or so
+  std::uint64_t budget = 0;       // changes tried; 0: no bound
+  std::function<bool()> stop;     // asked every thousand changes or so
+  std::function<double()> spent;  // likewise: which part of a limit of the caller's own is gone; at 1 the search ends
 };
 void improve(State& state, Rng& rng, const ImproveOptions& options);
 

@@ -30,6 +30,7 @@ void put_right(Board& board) {
 void put_level(Board& board) {
   detail::keep_limits(board);
   detail::spread_out(board);
+  detail::level_leaders(board);  // what they carry is levelled best by passing it on, which moves nothing
   detail::balance(board);
   detail::level_leaders(board);
 }
@@ -48,6 +49,7 @@ void play(Board& board) {
     if (does(only, Only::balance)) put_level(board);
     board.unsettled = board.unsettled || !board.homeless.empty() || !board.hopeful.empty();
   } while (board.end_round() && board.unsettled && board.round <= rounds_max && !board.out_of_budget());
+  detail::order(board);
   // Whoever was promised room and is still waiting has none.
   for (const std::uint32_t replica : board.hopeful) {
     const bool added = board.state->at(replica) == none;

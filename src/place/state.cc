@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "evenkeel/base/result.h"
 #include "evenkeel/place/engine.h"
@@ -16,7 +17,9 @@ void add(std::vector<Amount>& table, std::size_t node, std::span<const Amount> l
 State::State(const Problem& problem) : problem_(&problem), width_(problem.width()), usage_(problem.base), peak_(problem.base) {
   for (std::size_t i = 0; i < problem.base_held.size(); ++i) peak_[i] += problem.base_held[i];
   start(0);
-  terms_ = make_terms(problem);
+  terms_ = make_rules(problem);
+  rules_ = terms_.size();
+  std::ranges::move(make_goals(problem), std::back_inserter(terms_));
   for (const auto& term : terms_) term->reset(*this);
 }
 
@@ -62,15 +65,17 @@ void State::release(std::uint32_t row, std::uint32_t node) {
   }
 }
 
-bool State::settle() {
+bool State::settle(const std::function<bool(std::uint32_t)>& which) {
   bool any = false;
   for (const std::uint32_t replica : displaced_) {
+    if (!which(problem_->replica_group[replica])) continue;
     if (home_[replica] == at_[replica]) continue;
     any = true;
     if (home_[replica] != none) release(problem_->replica_load[replica], home_[replica]);
     home_[replica] = at_[replica];
   }
   for (const std::uint32_t group : displaced_leaders_) {
+    if (!which(group)) continue;
     const std::uint32_t node = leader_[group] == none ? none : at_[leader_[group]];
     if (leader_home_[group] == node) continue;
     any = true;
@@ -78,10 +83,20 @@ bool State::settle() {
       release(problem_->group_lead[group], leader_home_[group]);
     leader_home_[group] = node;
   }
-  displaced_.clear();
-  displaced_leaders_.clear();
+  std::erase_if(displaced_, [&](std::uint32_t replica) { return which(problem_->replica_group[replica]); });
+  std::erase_if(displaced_leaders_, which);
   for (const auto& term : terms_) term->settle(*this);
   return any;
+}
+
+void State::reorder(std::uint32_t group, std::span<const std::uint32_t> row) {
+  const std::uint32_t first = problem_->group_first[group];
+  const std::uint32_t led = leader_[group] == none ? none : at_[leader_[group]];
+  for (std::uint32_t slot = 0; slot < row.size(); ++slot) {
+    at_[first + slot] = home_[first + slot] = row[slot];
+    if (led != none && row[slot] == led) leader_[group] = first + slot;
+  }
+  listed_ = false;
 }
 
 std::span<const std::uint32_t> State::replicas_on(std::uint32_t node) {
@@ -122,8 +137,8 @@ void State::move(std::uint32_t replica, std::uint32_t to) {
 }
 
 const Term* State::forbids(const Trial& trial) const {
-  for (const auto& term : terms_) {
-    if (!term->allows(*this, trial)) return term.get();
+  for (std::size_t i = 0; i < rules_; ++i) {
+    if (!terms_[i]->allows(*this, trial)) return terms_[i].get();
   }
   return nullptr;
 }
@@ -133,7 +148,7 @@ bool State::allowed(const Trial& trial) const { return forbids(trial) == nullptr
 Cost State::delta(const Trial& trial) const {
   ++evaluated_;
   Cost sum;
-  for (const auto& term : terms_) sum += term->delta(*this, trial);
+  for (std::size_t i = rules_; i < terms_.size(); ++i) sum += terms_[i]->delta(*this, trial);
   return sum;
 }
 

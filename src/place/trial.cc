@@ -9,11 +9,13 @@ Trial::Trial(const State& state) : state_(&state), amounts_(nodes_.size() * 2 * 
 
 void Trial::clear() {
   size_ = 0;
-  touched_ = 0;
   lead_group_ = none;
+  summed_ = 0;
+  lead_summed_ = false;
+  touched_ = 0;
 }
 
-std::size_t Trial::touch(std::uint32_t node) {
+std::size_t Trial::touch(std::uint32_t node) const {
   for (std::size_t i = 0; i < touched_; ++i) {
     if (nodes_[i] == node) return i;
   }
@@ -24,34 +26,51 @@ std::size_t Trial::touch(std::uint32_t node) {
 }
 
 // A row of loads comes to a node (sign 1) or goes from it. Where it was at home its peak is there all the time.
-void Trial::add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, int sign) {
+void Trial::add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, int sign) const {
   const Problem& problem = state_->problem();
   const std::size_t width = problem.width();
   const Amount* load = problem.loads.data() + row * width;
   Amount* usage = amounts_.data() + touch(node) * 2 * width;
   Amount* peak = usage + width;
-  const bool at_home = node == home;
-  for (std::size_t d = 0; d < width; ++d) {
-    const Amount amount = sign * load[d];
-    usage[d] += amount;
-    if (!at_home || !problem.dimensions[d].held) peak[d] += amount;
+  for (std::size_t d = 0; d < width; ++d) usage[d] += sign * load[d];
+  if (node != home) {
+    for (std::size_t d = 0; d < width; ++d) peak[d] += sign * load[d];
+  } else {
+    for (std::size_t d = 0; d < width; ++d) peak[d] += problem.dimensions[d].held ? 0 : sign * load[d];
   }
 }
 
 void Trial::add(std::uint32_t replica, std::uint32_t from, std::uint32_t to) {
   ensure(size_ < steps_max, "a trial has at most steps_max steps");
   steps_[size_++] = {replica, from, to};
+}
+
+void Trial::sum() const {
+  while (summed_ < size_) sum_step(steps_[summed_++]);
+  if (leads() && !lead_summed_) sum_lead();
+  lead_summed_ = leads();
+}
+
+void Trial::sum_step(const Step& step) const {
   const Problem& problem = state_->problem();
-  const std::uint32_t row = problem.replica_load[replica];
-  const std::uint32_t home = state_->home(replica);
-  if (from != none) add_row(row, from, home, -1);
-  if (to != none) add_row(row, to, home, 1);
+  const std::uint32_t row = problem.replica_load[step.replica];
+  const std::uint32_t home = state_->home(step.replica);
+  if (step.from != none) add_row(row, step.from, home, -1);
+  if (step.to != none) add_row(row, step.to, home, 1);
   if (problem.group_lead.empty()) return;
-  const std::uint32_t group = problem.replica_group[replica];
-  if (problem.group_lead[group] == none || state_->leader(group) != replica) return;
+  const std::uint32_t group = problem.replica_group[step.replica];
+  if (problem.group_lead[group] == none || state_->leader(group) != step.replica) return;
   const std::uint32_t lead_home = state_->leader_home(group);
-  if (from != none) add_row(problem.group_lead[group], from, lead_home, -1);
-  if (to != none) add_row(problem.group_lead[group], to, lead_home, 1);
+  if (step.from != none) add_row(problem.group_lead[group], step.from, lead_home, -1);
+  if (step.to != none) add_row(problem.group_lead[group], step.to, lead_home, 1);
+}
+
+void Trial::sum_lead() const {
+  const std::uint32_t row = state_->problem().group_lead[lead_group_];
+  if (row == none) return;
+  const std::uint32_t home = state_->leader_home(lead_group_);
+  if (lead_from_ != none && state_->at(lead_from_) != none) add_row(row, state_->at(lead_from_), home, -1);
+  if (lead_to_ != none && state_->at(lead_to_) != none) add_row(row, state_->at(lead_to_), home, 1);
 }
 
 Trial& Trial::shift(std::uint32_t replica, std::uint32_t to) {
@@ -83,15 +102,11 @@ Trial& Trial::lead(std::uint32_t group, std::uint32_t replica) {
   lead_group_ = group;
   lead_from_ = state_->leader(group);
   lead_to_ = replica;
-  const std::uint32_t row = state_->problem().group_lead[group];
-  if (row == none) return *this;
-  const std::uint32_t home = state_->leader_home(group);
-  if (lead_from_ != none && state_->at(lead_from_) != none) add_row(row, state_->at(lead_from_), home, -1);
-  if (replica != none && state_->at(replica) != none) add_row(row, state_->at(replica), home, 1);
   return *this;
 }
 
 void Trial::invert(Trial& inverse) const {
+  sum();
   inverse.clear();
   inverse.size_ = size_;
   for (std::size_t i = 0; i < size_; ++i) {
@@ -105,9 +120,12 @@ void Trial::invert(Trial& inverse) const {
   inverse.lead_group_ = lead_group_;
   inverse.lead_from_ = lead_to_;
   inverse.lead_to_ = lead_from_;
+  inverse.summed_ = size_;
+  inverse.lead_summed_ = lead_summed_;
 }
 
 Trial::Touched Trial::touched(std::size_t at) const {
+  ensure(at < touched(), "a node that the trial touches");
   const std::size_t width = state_->problem().width();
   const Amount* row = amounts_.data() + at * 2 * width;
   return {nodes_[at], {row, width}, {row + width, width}};

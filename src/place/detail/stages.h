@@ -27,6 +27,9 @@ void balance(Board& board);
 // Leadership leaves nodes that may not lead, and is levelled.
 void level_leaders(Board& board);
 
+// Moves of several rounds as one each, in as few steps as are safe.
+void order(Board& board);
+
 // Cores for the placement of a plan, by workload: replicas that stay keep theirs.
 std::map<WorkloadId, Cores> choose_cores(const Cluster& cluster, const std::map<WorkloadId, Placement>& placement);
 

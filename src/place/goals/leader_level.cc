@@ -81,7 +81,8 @@ class LeaderLevel : public Term {
   static std::size_t passes_of(const State& state, const Trial& trial, std::span<Pass> passes) {
     std::size_t size = 0;
     if (trial.leads()) {
-      passes[size++] = {trial.lead_group(), node_of(state, trial.lead_from()), node_of(state, trial.lead_to())};
+      const std::uint32_t from = node_of(state, trial.lead_from()), to = node_of(state, trial.lead_to());
+      if (from != to) passes[size++] = {trial.lead_group(), from, to};  // two of a group on one node: nothing passes
     }
     for (const Trial::Step& step : trial.steps()) {
       const std::uint32_t group = state.problem().replica_group[step.replica];

@@ -18,8 +18,9 @@ class Distinct : public Term {
   }
 
   std::string why_not(const State& state, std::uint32_t replica, std::uint32_t node) const override {
+    if (state.at(replica) == node) return {};
     Trial trial(state);
-    if (state.at(replica) == node || !taken(state, trial, replica, node)) return {};
+    if (!taken(state, trial.shift(replica, node), replica, node)) return {};
     for (const std::uint32_t at : state.row(state.problem().replica_group[replica])) {
       if (at == node) return "it has a replica of this shard";
     }

@@ -15,9 +15,86 @@ std::string percent(Amount amount, Amount capacity) {
 
 class Limits : public Term {
  public:
+  explicit Limits(const Problem& problem) : nothing_(problem.width()) {
+    for (const Dimension& dimension : problem.dimensions) held_.push_back(dimension.held ? 1 : 0);
+  }
   std::string_view name() const override { return "limits"; }
 
   bool allows(const State& state, const Trial& trial) const override {
+    const auto steps = trial.steps();
+    if (steps.size() == 1 && plain(state, trial, steps[0])) {
+      return steps[0].to == none || fits(state, steps[0].to, steps[0].replica, none);
+    }
+    if (steps.size() == 2 && steps[0].from == steps[1].to && steps[0].to == steps[1].from && steps[0].from != none &&
+        steps[0].to != none && plain(state, trial, steps[0]) && plain(state, trial, steps[1])) {
+      return fits(state, steps[0].to, steps[0].replica, steps[1].replica) &&
+             fits(state, steps[1].to, steps[1].replica, steps[0].replica);
+    }
+    return allows_sums(state, trial);
+  }
+
+  std::string why_not(const State& state, std::uint32_t replica, std::uint32_t node) const override {
+    const Problem& problem = state.problem();
+    Trial trial(state);
+    if (state.at(replica) == node) return {};
+    trial.shift(replica, node);
+    for (std::size_t i = 0; i < trial.touched(); ++i) {
+      const Trial::Touched touched = trial.touched(i);
+      if (touched.node != node) continue;
+      for (std::size_t d = 0; d < problem.width(); ++d) {
+        const Amount limit = problem.limit[node * problem.width() + d];
+        // A replica that comes home is in the peak there already.
+        const bool by_peak = touched.peak[d] > 0;
+        const Amount held = by_peak ? state.peak(node)[d] : state.usage(node)[d];
+        const Amount more = by_peak ? touched.peak[d] : touched.usage[d];
+        if (more <= 0 || held + more <= limit) continue;
+        const Dimension& dimension = problem.dimensions[d];
+        if (dimension.counts) return fmt::format("{} {}+{} > {}", dimension.name, held, more, limit);
+        const Amount capacity = problem.capacity[node * problem.width() + d];
+        const std::string bound =
+            problem.limit_part.empty() ? percent(limit, capacity) : fmt::format("{:.4g}%", 100 * problem.limit_part[node]);
+        return fmt::format("{} {}+{} > {}", dimension.name, percent(held, capacity), percent(more, capacity), bound);
+      }
+    }
+    return {};
+  }
+
+ private:
+  // Whether the step moves the replica's own load and no leader's.
+  static bool plain(const State& state, const Trial& trial, const Trial::Step& step) {
+    const Problem& problem = state.problem();
+    if (problem.group_lead.empty()) return true;
+    return !trial.leads() && state.leader(problem.replica_group[step.replica]) != step.replica;
+  }
+
+  // Shifts and swaps are most of what is ever asked, and most of them are refused here: nothing is added up for them. One that comes
+  // home is in the peak there already, and one that leaves its home stays in it.
+  bool fits(const State& state, std::uint32_t node, std::uint32_t in, std::uint32_t out) const {
+    const Problem& problem = state.problem();
+    const std::size_t width = problem.width();
+    const Amount* limit = problem.limit.data() + node * width;
+    const Amount* usage = state.usage(node).data();
+    const Amount* peak = state.peak(node).data();
+    const Amount* coming = problem.loads.data() + problem.replica_load[in] * width;
+    const bool in_home = state.home(in) == node;
+    if (out == none && !in_home) {
+      for (std::size_t d = 0; d < width; ++d) {
+        if (coming[d] > 0 && peak[d] + coming[d] > limit[d]) return false;  // and usage is never above the peak
+      }
+      return true;
+    }
+    const Amount* leaving = out == none ? nothing_.data() : problem.loads.data() + problem.replica_load[out] * width;
+    const bool out_home = out != none && state.home(out) == node;
+    for (std::size_t d = 0; d < width; ++d) {
+      const Amount more = coming[d] - leaving[d];
+      if (more > 0 && usage[d] + more > limit[d]) return false;
+      const Amount more_peak = (in_home && held_[d] ? 0 : coming[d]) - (out_home && held_[d] ? 0 : leaving[d]);
+      if (more_peak > 0 && peak[d] + more_peak > limit[d]) return false;
+    }
+    return true;
+  }
+
+  static bool allows_sums(const State& state, const Trial& trial) {
     const Problem& problem = state.problem();
     const std::size_t width = problem.width();
     for (std::size_t i = 0; i < trial.touched(); ++i) {
@@ -33,33 +110,12 @@ class Limits : public Term {
     return true;
   }
 
-  std::string why_not(const State& state, std::uint32_t replica, std::uint32_t node) const override {
-    const Problem& problem = state.problem();
-    Trial trial(state);
-    if (state.at(replica) == node) return {};
-    trial.shift(replica, node);
-    for (std::size_t i = 0; i < trial.touched(); ++i) {
-      const Trial::Touched touched = trial.touched(i);
-      if (touched.node != node) continue;
-      for (std::size_t d = 0; d < problem.width(); ++d) {
-        const Amount limit = problem.limit[node * problem.width() + d];
-        const Amount held = std::max(state.peak(node)[d], state.usage(node)[d]);
-        const Amount more = std::max(touched.peak[d], touched.usage[d]);
-        if (more <= 0 || held + more <= limit) continue;
-        const Dimension& dimension = problem.dimensions[d];
-        if (dimension.counts) return fmt::format("{} {}+{} > {}", dimension.name, held, more, limit);
-        const Amount capacity = problem.capacity[node * problem.width() + d];
-        const std::string bound =
-            problem.limit_part.empty() ? percent(limit, capacity) : fmt::format("{:.4g}%", 100 * problem.limit_part[node]);
-        return fmt::format("{} {}+{} > {}", dimension.name, percent(held, capacity), percent(more, capacity), bound);
-      }
-    }
-    return {};
-  }
+  std::vector<std::uint8_t> held_;  // by dimension
+  std::vector<Amount> nothing_;     // the load of nobody
 };
 
 }  // namespace
 
-Made make_limits(const Problem& problem) { return problem.limit.empty() ? nullptr : std::make_unique<Limits>(); }
+Made make_limits(const Problem& problem) { return problem.limit.empty() ? nullptr : std::make_unique<Limits>(problem); }
 
 }  // namespace evenkeel::place::detail

@@ -364,8 +364,10 @@ class Request {
       case NoDeal::Bound::slots:
         break;
     }
-    return refuse(reason, fmt::format("needs {} slots on different {}; there are {}", no.needed,
-                                      family_.spread_hard ? "domains" : "nodes", no.found));
+    const std::string_view where = spec_.replicas == 1   ? ""
+                                   : family_.spread_hard ? " on different domains"
+                                                         : " on different nodes";
+    return refuse(reason, fmt::format("needs {} slots{}; {} are free", no.needed, where, no.found));
   }
 
   std::optional<Refusal> place_unlike() {

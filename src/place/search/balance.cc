@@ -21,6 +21,7 @@ constexpr double worth = 1e-3;
 constexpr double level_enough = 2e-4;
 constexpr std::size_t partners = 4;    // of each kind: of all nodes, and of the node's own domains
 constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
+constexpr double own_fair = 5;         // how much more than in other moves a workload's own fair share counts in filling a node
 constexpr std::size_t asked = 4;       // candidates of each pair of nodes that are asked of every rule and goal
 
 class Balancer {
@@ -37,7 +38,7 @@ class Balancer {
         tolerance_(fresh_ ? level_enough : static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6) {}
 
   void run() {
-    if (fresh_) return relieve();
+    if (fresh_) return level_all();
     please();
     fill();
     relieve();
@@ -128,6 +129,13 @@ class Balancer {
     fullest ? levels_.fullest(node, most, found) : levels_.emptiest(node, most, found);
   }
 
+  // Twice, since what is done against bunching is undone by nobody, and may leave a node higher than before.
+  void level_all() {
+    relieve();
+    unbunch();
+    relieve();
+  }
+
   // What no level asks for: replicas on nodes that they should avoid, or with those that they should be apart from.
   void please() {
     if (std::ranges::none_of(state_.terms(),
@@ -181,7 +189,9 @@ class Balancer {
       if (levels_.highest(donor) <= levels_.lowest(node)) continue;
       best_.clear();
       for (const std::uint32_t replica : some_of(donor)) {
-        keep(best_, {-distance(replica, ideal) + levels_.shift_gain(replica, donor, node) / 2, replica, node, none});
+        keep(best_, {-distance(replica, ideal) + levels_.shift_gain(replica, donor, node) / 2 +
+                         own_fair * levels_.family_gain(replica, donor, node),
+                     replica, node, none});
       }
       candidates_.insert(candidates_.end(), best_.begin(), best_.end());
     }
@@ -412,7 +422,7 @@ bool needed(const Board& board) {
 void level_fresh(Board& board) {
   if (std::ranges::none_of(board.spans, [](const Span& span) { return span.fresh_count > 0; })) return;
   Balancer(board, Balancer::Scope::fresh).run();
-  board.state->settle();
+  board.state->settle([&](std::uint32_t group) { return board.flags[group].fresh; });
 }
 
 void balance(Board& board) {

@@ -31,6 +31,8 @@ std::string why_unable(const Board& board, std::uint32_t workload, std::uint32_t
 std::string why_not(const Board& board, std::uint32_t replica, std::uint32_t node) {
   const std::uint32_t workload = board.problem.group_family[board.problem.replica_group[replica]];
   if (std::string why = why_unable(board, workload, node); !why.empty()) return why;
+  const auto row = board.state->row(board.problem.replica_group[replica]);
+  if (std::ranges::find(row, node) != row.end()) return "it has a replica of this shard";
   const auto reasons = board.state->why_not(replica, node);
   return reasons.empty() ? "" : reasons.front();
 }

@@ -156,25 +156,25 @@ class Reporter {
       const Standing standing = board_.standing(r);
       if (standing != Standing::fine) where[standing].push_back(node_name(state_.at(r)));
     }
-    const bool waits = board_.movable(group);
+    std::size_t leavers = 0;
+    for (const auto& [standing, names] : where) leavers += names.size();
+    const bool waits = board_.movable(group) && refusals_of(group) < leavers;
     for (const auto& [standing, names] : where) {
       const Rule rule = standing == Standing::down ? Rule::down : standing == Standing::draining ? Rule::draining : Rule::able;
       const std::string_view is = standing == Standing::down       ? "down"
                                   : standing == Standing::draining ? "draining"
                                                                    : "not able to hold it";
-      add(group, rule, true, fmt::format("{} {} {}", fmt::join(names, ", "), names.size() == 1 ? "is" : "are", is),
-          waits && is_waiting(group));
+      add(group, rule, true, fmt::format("{} {} {}", fmt::join(names, ", "), names.size() == 1 ? "is" : "are", is), waits);
     }
     if (board_.flags[group].no_quorum) add(group, Rule::quorum, true, "more than half of its replicas are down");
     return where.empty();
   }
 
-  // It could move, and is not refused: only limits on moves hold it.
-  bool is_waiting(std::uint32_t group) const {
+  std::size_t refusals_of(std::uint32_t group) const {
     const WorkloadId& workload = board_.workload_of(group).name;
     const ShardIndex shard(board_.group_shard[group]);
-    return std::ranges::none_of(board_.homeless,
-                                [&](const Refusal& refusal) { return refusal.workload == workload && refusal.shard == shard; });
+    return static_cast<std::size_t>(std::ranges::count_if(
+        board_.homeless, [&](const Refusal& refusal) { return refusal.workload == workload && refusal.shard == shard; }));
   }
 
   bool check_spread(std::uint32_t group) {
@@ -219,7 +219,7 @@ class Reporter {
     if (row.size() == wanted && std::ranges::find(row, none) == row.end()) return;
     const auto placed = static_cast<std::uint32_t>(std::ranges::count_if(row, [](std::uint32_t node) { return node != none; }));
     if (placed == wanted) return;
-    add(group, Rule::replicas, placed < wanted, fmt::format("{} of {} replicas", placed, wanted), is_waiting(group));
+    add(group, Rule::replicas, placed < wanted, fmt::format("{} of {} replicas", placed, wanted), refusals_of(group) == 0);
   }
 
   void check_leader(std::uint32_t group) {

@@ -1,0 +1,178 @@
+// The public yardstick: instances of the ROADEF/EURO challenge 2012 (machine reassignment), solved by the placement engine.
+//
+//   roadef MODEL ASSIGNMENT --time 30 --seed 1 -o NEW_ASSIGNMENT     files plain or gzipped
+//
+// prints one JSON line: the objective at the end and at the start, a proven lower bound, changes evaluated and how many a second, and
+// whether the result keeps all constraints, which is judged by recomputing everything from the files and not by the engine. Exit status: 0;
+// 1 if the result breaks a constraint; 2 if the arguments or files are wrong. With --budget instead of --time, one seed gives one result.
+//
+// --shifts N instead tries N random shifts and applies none: how many are evaluated in a second, by themselves and with the rules asked.
+// Without any arguments an instance is made from a fixed seed and given a fixed budget: what `make bench` runs.
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <ctime>
+#include <string>
+
+#include "roadef_model.h"
+
+#include "evenkeel/base/file.h"
+#include "evenkeel/base/text.h"
+
+namespace {
+
+using namespace evenkeel;
+
+struct Arguments {
+  std::string model, assignment, out;
+  double seconds = 0;
+  std::uint64_t seed = 1, budget = 0, shifts = 0;
+};
+
+constexpr std::size_t file_most = std::size_t{4} << 30;
+
+// The file's bytes, unpacked if they are gzip.
+Result<std::string> read_text(const std::string& path) {
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) return fail(Code::not_found, "{}: cannot be opened", path);
+  std::string text;
+  std::string piece(1 << 20, '\0');
+  int got = 0;
+  while ((got = gzread(file, piece.data(), static_cast<unsigned>(piece.size()))) > 0 && text.size() < file_most)
+    text.append(piece, 0, static_cast<std::size_t>(got));
+  int code = 0;
+  const std::string reason = gzerror(file, &code);
+  const bool cut = gzclose(file) == Z_BUF_ERROR;  // the end of the packed data is missing
+  if (got < 0) return fail(Code::invalid, "{}: cannot be read: {}", path, reason);
+  if (cut) return fail(Code::invalid, "{}: the packed data ends early", path);
+  if (text.size() >= file_most) return fail(Code::too_large, "{}: more than {} bytes", path, file_most);
+  return text;
+}
+
+Result<roadef::Made> read_instance(const Arguments& arguments) {
+  const auto model_text = read_text(arguments.model);
+  if (!model_text) return fail(model_text.error());
+  auto model = roadef::parse_model(*model_text, arguments.model);
+  if (!model) return fail(model.error());
+  const auto text = read_text(arguments.assignment);
+  if (!text) return fail(text.error());
+  auto start = roadef::parse_assignment(*text, arguments.assignment, *model);
+  if (!start) return fail(start.error());
+  const auto verdict = roadef::evaluate(*model, *start, *start);
+  if (!verdict.violations.empty())
+    return fail(Code::invalid, "{}: breaks a constraint: {}", arguments.assignment, verdict.violations.front());
+  return roadef::Made{std::move(*model), std::move(*start)};
+}
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Solves, prints, and writes the result; the process's exit status.
+int solve(const roadef::Made& made, const Arguments& arguments, std::string_view name,
+          std::chrono::steady_clock::time_point start) {
+  const roadef::Instance instance(made.model, made.start);
+  place::State state(instance.problem);
+  Rng rng(arguments.seed);
+  place::ImproveOptions options{.budget = arguments.budget};
+  if (arguments.seconds > 0) options.spent = [&] { return since(start) / arguments.seconds; };
+  const auto search_start = std::chrono::steady_clock::now();
+  place::improve(state, rng, options);
+  const double search_seconds = since(search_start);
+  const auto end = instance.assignment(state);
+  const auto verdict = roadef::evaluate(made.model, made.start, end);
+  const auto evaluated = state.evaluated();
+  const bool valid = verdict.violations.empty();
+  fmt::print(
+      "{}\n",
+      fmt::format(R"({{"bench":"roadef","case":"{}","seed":{},"objective":{},"initial":{},"lower_bound":{},"evaluated_moves":{},)"
+                  R"("evaluated_per_s":{:.0f},"seconds":{:.2f},"valid":{}}})",
+                  name, arguments.seed, verdict.objective, roadef::evaluate(made.model, made.start, made.start).objective,
+                  roadef::lower_bound(made.model), evaluated, static_cast<double>(evaluated) / std::max(search_seconds, 1e-9),
+                  since(start), valid));
+  for (const auto& violation : verdict.violations) fmt::print(stderr, "roadef: {}\n", violation);
+  if (!arguments.out.empty() && valid) {
+    if (const auto written = replace_file(arguments.out, roadef::format_assignment(end)); !written) {
+      fmt::print(stderr, "roadef: {}\n", written.error());
+      return 2;
+    }
+  }
+  return valid ? 0 : 1;
+}
+
+// Random shifts at the start: a trial built and its full cost, whether allowed or not; then the same with the rules asked first.
+int measure(const roadef::Made& made, const Arguments& arguments, std::string_view name) {
+  const roadef::Instance instance(made.model, made.start);
+  const place::State state(instance.problem);
+  place::Trial trial(state);
+  Rng rng(arguments.seed);
+  const auto per_second = [&](bool ask, std::uint64_t& allowed) {
+    const std::clock_t start = std::clock();  // of this process alone: others may be at work beside it
+    double sum = 0;
+    for (std::uint64_t i = 0; i < arguments.shifts; ++i) {
+      const auto replica = static_cast<std::uint32_t>(rng.below(instance.problem.replicas()));
+      const auto to = static_cast<std::uint32_t>(rng.below(instance.problem.nodes));
+      if (to == state.at(replica)) continue;
+      trial.shift(replica, to);
+      if (ask && !state.allowed(trial)) continue;
+      ++allowed;
+      sum += state.delta(trial).tiers[place::Cost::level];
+    }
+    ensure(sum == sum, "costs are numbers");  // and are computed
+    return static_cast<double>(arguments.shifts) * CLOCKS_PER_SEC /
+           static_cast<double>(std::max<std::clock_t>(1, std::clock() - start));
+  };
+  std::uint64_t all = 0, allowed = 0;
+  const double deltas = per_second(false, all), asked = per_second(true, allowed);
+  fmt::print(
+      "{}\n",
+      fmt::format(R"({{"bench":"roadef","case":"{}","shifts":{},"deltas_per_s":{:.0f},"asked_per_s":{:.0f},"allowed":{:.4f}}})",
+                  name, arguments.shifts, deltas, asked, static_cast<double>(allowed) / static_cast<double>(arguments.shifts)));
+  return 0;
+}
+
+// What stands for the instance in the line that is printed: the model's file without its folders.
+std::string case_name(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  std::erase_if(name, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; });
+  return name;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const auto start = std::chrono::steady_clock::now();
+  if (count == 1) {
+    const Arguments arguments{.budget = 10'000'000};
+    const auto made = roadef::make_instance(1, 100, 5000, 12);
+    measure(made, {.shifts = 5'000'000}, "made_100x5000x12");
+    return solve(made, arguments, "made_100x5000x12", std::chrono::steady_clock::now());
+  }
+  Arguments arguments;
+  CLI::App app("Solves an instance of the machine reassignment problem of the ROADEF/EURO challenge 2012.");
+  app.add_option("MODEL", arguments.model, "the problem, plain or gzipped")->required();
+  app.add_option("ASSIGNMENT", arguments.assignment, "each process's machine at the start")->required();
+  const auto* time =
+      app.add_option("--time", arguments.seconds, "wall-clock seconds, reading included")->check(CLI::Range(0.01, 1e6));
+  const auto* budget = app.add_option("--budget", arguments.budget, "changes to try")->check(CLI::PositiveNumber);
+  const auto* shifts =
+      app.add_option("--shifts", arguments.shifts, "only measure so many random shifts")->check(CLI::PositiveNumber);
+  app.add_option("--seed", arguments.seed, "of the search");
+  app.add_option("-o", arguments.out, "where the assignment found is written");
+  try {
+    app.parse(count, words);
+    if (time->count() + budget->count() + shifts->count() == 0) throw CLI::RequiredError("--time, --budget or --shifts");
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const auto made = read_instance(arguments);
+  if (!made) {
+    fmt::print(stderr, "roadef: {}\n", made.error());
+    return 2;
+  }
+  if (arguments.shifts > 0) return measure(*made, arguments, case_name(arguments.model));
+  return solve(*made, arguments, case_name(arguments.model), start);
+}
