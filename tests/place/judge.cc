@@ -472,7 +472,7 @@ class Judge {
     } else {
       check_leader_change(shard, listed == plan_.leaders.end() ? nullptr : &*listed);
     }
-    if (!shard.is_new && (lost(shard) || !shard.in_flight.empty()) && !options_.force) return;
+    if (!shard.is_new && ((lost(shard) && !options_.force) || !shard.in_flight.empty())) return;
     if (!everything()) return;
     if (down(leader) && std::ranges::any_of(shard.after, [&](std::uint32_t n) { return !down(n); }))
       say("{} is led from {}, which is down", name(shard), name(leader));
