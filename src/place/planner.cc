@@ -38,13 +38,16 @@ void play(Board& board) {
   const Only only = board.options.only;
   board.budget = board.options.budget;
   do {
+    board.unsettled = false;
     if (does(only, Only::repair)) put_right(board);
     if (board.round == 1 && does(only, Only::allocate)) {
       detail::allocate(board);
-      if (board.budget == 0) board.budget = default_budget(board);
+      if (board.options.budget == 0) board.budget = board.state->evaluated() + default_budget(board);
+      detail::level_fresh(board);
     }
     if (does(only, Only::balance)) put_level(board);
-  } while (board.end_round() && board.round <= rounds_max && !board.out_of_budget());
+    board.unsettled = board.unsettled || !board.homeless.empty() || !board.hopeful.empty();
+  } while (board.end_round() && board.unsettled && board.round <= rounds_max && !board.out_of_budget());
   // Whoever was promised room and is still waiting has none.
   for (const std::uint32_t replica : board.hopeful) {
     const bool added = board.state->at(replica) == none;

@@ -87,7 +87,8 @@ struct Board {
   std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
   std::uint64_t moves_planned = 0;        // of all rounds
   std::uint32_t round = 1;
-  bool waits = false;  // something that should move waits for a limit on moves
+  bool waits = false;      // something that should move waits for a limit on moves
+  bool unsettled = false;  // some stage left something that a further round might do better
   bool cut_short = false;
   std::uint64_t budget = 0;
 

@@ -24,20 +24,29 @@ std::vector<double> fair_levels(const Board& board) {
   return fair;
 }
 
+// How full a node would be with a replica of some size on top, where it would be fullest: so that among nodes that are about equally
+// full the large ones come first.
 double Finder::level(std::uint32_t node) const {
   const Problem& problem = board_.problem;
   double highest = -1;
   for (std::size_t d = 0; d < problem.width(); ++d) {
     const double share = problem.share[node * problem.width() + d];
     if (fair_[d] <= 0 || share <= 0) continue;
-    highest = std::max(highest, static_cast<double>(board_.state->usage(node)[d]) / (share * fair_[d]) - 1);
+    highest = std::max(highest, (static_cast<double>(board_.state->usage(node)[d]) + some_[d]) / (share * fair_[d]) - 1);
   }
   return highest;
 }
 
 void Finder::refresh() {
+  const Problem& problem = board_.problem;
   fair_ = fair_levels(board_);
-  order_.resize(board_.problem.nodes);
+  constexpr double several = 4;  // mean replicas
+  some_.assign(fair_.size(), 0);
+  for (std::size_t d = 0; d < fair_.size(); ++d) {
+    for (std::uint32_t n = 0; n < problem.nodes; ++n) some_[d] += fair_[d] * problem.share[n * fair_.size() + d];
+    some_[d] *= several / std::max(1.0, static_cast<double>(problem.replicas()));
+  }
+  order_.resize(problem.nodes);
   std::iota(order_.begin(), order_.end(), 0);
   std::vector<std::tuple<bool, double, std::uint64_t>> keys(order_.size());
   for (std::uint32_t n = 0; n < order_.size(); ++n) keys[n] = {board_.takes_part[n] == 0, level(n), board_.salt[n]};
@@ -51,17 +60,28 @@ const std::vector<std::uint32_t>& Finder::by_level() {
   return order_;
 }
 
+// The cheapest of the rules, asked before anything else is worked out: in a full cluster it is the answer for most nodes.
+bool Finder::has_room(std::span<const Amount> load, std::uint32_t node) const {
+  const Amount* peak = board_.state->peak(node).data();
+  const Amount* limit = board_.problem.limit.data() + node * load.size();
+  for (std::size_t d = 0; d < load.size(); ++d) {
+    if (load[d] > 0 && peak[d] + load[d] > limit[d]) return false;
+  }
+  return true;
+}
+
 Finder::Choice Finder::best(std::uint32_t replica) {
   const auto& nodes = by_level();
   ++uses_;
   const std::uint32_t group = board_.problem.replica_group[replica];
   const auto& able = board_.able(group);
+  const auto load = board_.problem.load(board_.problem.replica_load[replica]);
   Choice best;
   limited_ = false;
   std::uint64_t best_tie = 0;
   std::size_t good = 0;
   for (const std::uint32_t node : nodes) {
-    if (able[node] == 0 || node == board_.state->at(replica)) continue;
+    if (able[node] == 0 || node == board_.state->at(replica) || !has_room(load, node)) continue;
     trial_.shift(replica, node);
     if (!board_.state->allowed(trial_)) continue;
     if (!board_.may_move(replica, node)) {

@@ -2,6 +2,7 @@
 // Finding the best node for a replica: all of them where they are few, else from the emptiest on until enough were found that may.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "evenkeel/place/detail/board.h"
@@ -22,14 +23,14 @@ class Finder {
   bool limited() const { return limited_; }
   // The nodes from the emptiest to the fullest, relative to their shares; those that take no part last.
   const std::vector<std::uint32_t>& by_level();
-  // By how much a node's fill is above (positive) or below its fair share in the dimension in which it is highest.
-  double level(std::uint32_t node) const;
 
  private:
   static constexpr std::size_t few = 256;
   static constexpr std::size_t enough = 48;
 
   void refresh();
+  double level(std::uint32_t node) const;
+  bool has_room(std::span<const Amount> load, std::uint32_t node) const;
 
   Board& board_;
   Trial trial_;
@@ -37,6 +38,7 @@ class Finder {
   std::size_t uses_ = 0;
   bool limited_ = false;
   std::vector<double> fair_;
+  std::vector<double> some_;  // by dimension: the load of some mean replicas
 };
 
 // By dimension: Σ usage / Σ share over the nodes that take part; 0 where nothing is levelled.

@@ -34,6 +34,23 @@ double Levels::highest(std::uint32_t node) const {
   return highest;
 }
 
+std::size_t Levels::fullest_dimension(std::uint32_t node) const {
+  std::size_t fullest = 0;
+  double highest = -2;
+  for (std::size_t d = 0; d < fair_.size(); ++d) {
+    const double share = board_.problem.share[node * fair_.size() + d];
+    if (fair_[d] <= 0 || share <= 0) continue;
+    const double level = above_fair(node, d) / (share * fair_[d]);
+    if (level > highest) highest = level, fullest = d;
+  }
+  return fullest;
+}
+
+double Levels::above_fair(std::uint32_t node, std::size_t dimension) const {
+  const double share = board_.problem.share[node * fair_.size() + dimension];
+  return static_cast<double>(board_.state->usage(node)[dimension]) - share * fair_[dimension];
+}
+
 double Levels::lowest(std::uint32_t node) const {
   const Problem& problem = board_.problem;
   double lowest = 0;
@@ -99,17 +116,11 @@ void Levels::update(const Trial& trial) {
   if (has_families_) families_.apply(board_.problem, trial);
 }
 
-double Levels::change(std::uint32_t node, std::span<const Amount> load, double sign) const {
+Amount Levels::load(std::uint32_t replica, std::size_t dimension) const {
   const Problem& problem = board_.problem;
-  const Amount* usage = board_.state->usage(node).data();
-  const double* share = problem.share.data() + node * fair_.size();
-  double sum = 0;
-  for (std::size_t d = 0; d < fair_.size(); ++d) {
-    if (load[d] == 0 || share[d] <= 0) continue;
-    const double more = sign * static_cast<double>(load[d]);
-    sum += problem.dimensions[d].level_weight * (more * (2 * static_cast<double>(usage[d]) + more) / share[d]);
-  }
-  return sum;
+  const Amount own = problem.load(problem.replica_load[replica])[dimension];
+  const std::uint32_t group = problem.replica_group[replica], lead = problem.group_lead[group];
+  return lead == none || board_.state->leader(group) != replica ? own : own + problem.load(lead)[dimension];
 }
 
 double Levels::family_change(std::uint32_t replica, std::uint32_t node, int sign) const {
@@ -122,31 +133,40 @@ double Levels::family_change(std::uint32_t replica, std::uint32_t node, int sign
 }
 
 double Levels::shift_gain(std::uint32_t replica, std::uint32_t from, std::uint32_t to) const {
-  const auto load = board_.problem.load(board_.problem.replica_load[replica]);
-  return -(change(from, load, -1) + change(to, load, 1) + family_change(replica, from, -1) + family_change(replica, to, 1));
+  const Problem& problem = board_.problem;
+  const Amount *usage_from = board_.state->usage(from).data(), *usage_to = board_.state->usage(to).data();
+  const double *share_from = problem.share.data() + from * fair_.size(), *share_to = problem.share.data() + to * fair_.size();
+  double sum = 0;
+  for (std::size_t d = 0; d < fair_.size(); ++d) {
+    const auto more = static_cast<double>(load(replica, d));
+    if (more <= 0 || fair_[d] <= 0) continue;
+    const double weight = problem.dimensions[d].level_weight;
+    if (share_from[d] > 0) sum += weight * (more * (more - 2 * static_cast<double>(usage_from[d])) / share_from[d]);
+    if (share_to[d] > 0) sum += weight * (more * (more + 2 * static_cast<double>(usage_to[d])) / share_to[d]);
+  }
+  return -(sum + family_change(replica, from, -1) + family_change(replica, to, 1));
 }
 
 double Levels::swap_gain(std::uint32_t one, std::uint32_t other) const {
   const Problem& problem = board_.problem;
   const std::uint32_t a = board_.state->at(one), b = board_.state->at(other);
-  const auto load_one = problem.load(problem.replica_load[one]), load_other = problem.load(problem.replica_load[other]);
   double sum = 0;
   for (std::size_t d = 0; d < fair_.size(); ++d) {
     const double share_a = problem.share[a * fair_.size() + d], share_b = problem.share[b * fair_.size() + d];
     if (share_a <= 0 || share_b <= 0) continue;
-    const auto more = static_cast<double>(load_other[d] - load_one[d]);  // for a
+    const auto more = static_cast<double>(load(other, d) - load(one, d));  // for a
     const double usage_a = static_cast<double>(board_.state->usage(a)[d]),
                  usage_b = static_cast<double>(board_.state->usage(b)[d]);
     sum += problem.dimensions[d].level_weight * (more * (2 * usage_a + more) / share_a - more * (2 * usage_b - more) / share_b);
   }
-  return -sum;
+  if (family_of(problem, one) == family_of(problem, other)) return -sum;
+  return -(sum + family_change(one, a, -1) + family_change(one, b, 1) + family_change(other, b, -1) + family_change(other, a, 1));
 }
 
 double Levels::size(std::uint32_t replica) const {
-  const auto load = board_.problem.load(board_.problem.replica_load[replica]);
   double sum = 0;
   for (std::size_t d = 0; d < fair_.size(); ++d) {
-    if (totals_[d] > 0) sum += static_cast<double>(load[d]) / totals_[d];
+    if (totals_[d] > 0) sum += static_cast<double>(load(replica, d)) / totals_[d];
   }
   return sum;
 }

@@ -17,6 +17,9 @@ class Levels {
   // usage / fair share - 1, where it is largest, and where it is smallest; nodes that take no part are level.
   double highest(std::uint32_t node) const;
   double lowest(std::uint32_t node) const;
+  std::size_t fullest_dimension(std::uint32_t node) const;
+  // Usage above the fair share, in units.
+  double above_fair(std::uint32_t node, std::size_t dimension) const;
   double fair(std::size_t dimension) const { return fair_[dimension]; }  // of one unit of share
   bool levelled(std::size_t dimension) const { return fair_[dimension] > 0; }
   double above_soft(std::uint32_t node) const;  // by how many parts of the limit, where it is worst; at most 0 if below
@@ -27,6 +30,8 @@ class Levels {
   // After a change of these nodes' usage.
   void update(const Trial& trial);
 
+  // A replica's load, with what it carries as a leader.
+  Amount load(std::uint32_t replica, std::size_t dimension) const;
   // What the level goals say of a shift, without asking any rule: O(dimensions).
   double shift_gain(std::uint32_t replica, std::uint32_t from, std::uint32_t to) const;
   double swap_gain(std::uint32_t one, std::uint32_t other) const;
@@ -38,7 +43,6 @@ class Levels {
   using Key = std::tuple<double, std::uint64_t, std::uint32_t>;
   void take(const std::set<Key>& from, std::uint32_t node, std::size_t most, bool fullest,
             std::vector<std::uint32_t>& found) const;
-  double change(std::uint32_t node, std::span<const Amount> load, double sign) const;
   double family_change(std::uint32_t replica, std::uint32_t node, int sign) const;
 
   const Board& board_;

@@ -16,6 +16,8 @@ void repair(Board& board);
 void grow(Board& board);
 // New workloads and new shards, in file order, each request wholly or not at all.
 void allocate(Board& board);
+// What was placed for the first time is levelled together: requests that came one after the other could not.
+void level_fresh(Board& board);
 // Nodes above a hard limit give some away.
 void keep_limits(Board& board);
 // Shards that could be spread better are.

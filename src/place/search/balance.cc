@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "evenkeel/base/hash.h"
 #include "evenkeel/place/detail/finder.h"
 #include "evenkeel/place/detail/levels.h"
 #include "evenkeel/place/detail/stages.h"
@@ -16,20 +17,27 @@ namespace {
 
 // A move must bring the two nodes nearer to each other by this part of the fair share, or it is not worth its while.
 constexpr double worth = 1e-3;
-constexpr std::size_t partners = 8;    // of each kind: of all nodes, and of the node's own domains
+// What costs nothing goes on until no node is further than this from its fair share.
+constexpr double level_enough = 2e-4;
+constexpr std::size_t partners = 4;    // of each kind: of all nodes, and of the node's own domains
 constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
 constexpr std::size_t asked = 4;       // candidates of each pair of nodes that are asked of every rule and goal
 
 class Balancer {
  public:
-  explicit Balancer(Board& board)
+  // Only what is placed for the first time, which costs nothing to move: every node is brought to the level.
+  enum class Scope : std::uint8_t { all, fresh };
+
+  Balancer(Board& board, Scope scope)
       : board_(board),
+        fresh_(scope == Scope::fresh),
         state_(*board.state),
         levels_(board),
         trial_(state_),
-        tolerance_(static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6) {}
+        tolerance_(fresh_ ? level_enough : static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6) {}
 
   void run() {
+    if (fresh_) return relieve();
     please();
     fill();
     relieve();
@@ -46,9 +54,11 @@ class Balancer {
   };
 
   bool free(std::uint32_t replica) const {
+    if (fresh_ && !board_.flags[board_.problem.replica_group[replica]].fresh) return false;
     return !board_.is_recent(replica) && board_.may_go(replica) && board_.standing(replica) == Standing::fine;
   }
   bool out() {
+    if (fresh_) return board_.out_of_budget();
     if (!board_.may_move_more()) board_.cut_short = true;
     return !board_.may_move_more() || board_.out_of_budget();
   }
@@ -58,7 +68,7 @@ class Balancer {
     for (const Cost::Tier tier : {Cost::spread, Cost::affinity, Cost::soft}) {
       if (std::abs(cost.tiers[tier]) > 1e-12) return cost.tiers[tier] < 0;
     }
-    return cost.tiers[Cost::level] < -worth * size;
+    return cost.tiers[Cost::level] < -(fresh_ ? level_enough / 100 : worth) * size;
   }
 
   void keep(std::vector<Candidate>& best, Candidate candidate) const {
@@ -170,9 +180,8 @@ class Balancer {
     for (const std::uint32_t donor : nodes_) {
       if (levels_.highest(donor) <= levels_.lowest(node)) continue;
       best_.clear();
-      for (const std::uint32_t replica : state_.replicas_on(donor)) {
-        if (free(replica))
-          keep(best_, {-distance(replica, ideal) + levels_.shift_gain(replica, donor, node) / 2, replica, node, none});
+      for (const std::uint32_t replica : some_of(donor)) {
+        keep(best_, {-distance(replica, ideal) + levels_.shift_gain(replica, donor, node) / 2, replica, node, none});
       }
       candidates_.insert(candidates_.end(), best_.begin(), best_.end());
     }
@@ -182,7 +191,7 @@ class Balancer {
   // Of those asked, the one nearest to what the node should get next, if it is for the better.
   bool apply_nearest(std::uint32_t) {
     std::ranges::sort(candidates_, {},
-                      [](const Candidate& candidate) { return std::tuple(-candidate.score, candidate.replica); });
+                      [](const Candidate& candidate) { return std::tuple(-candidate.score, candidate.dear, candidate.replica); });
     return std::ranges::any_of(candidates_,
                                [&](const Candidate& candidate) { return apply_best({candidate}, MoveReason::balance); });
   }
@@ -219,10 +228,9 @@ class Balancer {
 
   // How far a replica is from an ideal load, in parts of the cluster's.
   double distance(std::uint32_t replica, const std::vector<double>& ideal) {
-    const auto load = board_.problem.load(board_.problem.replica_load[replica]);
     double sum = 0;
     for (std::size_t d = 0; d < ideal.size(); ++d) {
-      if (levels_.levelled(d)) sum += std::abs(static_cast<double>(load[d]) - ideal[d]) / (levels_.fair(d) * total_share(d));
+      if (levels_.levelled(d)) sum += std::abs(load(replica, d) - ideal[d]) / (levels_.fair(d) * total_share(d));
     }
     return sum;
   }
@@ -248,38 +256,76 @@ class Balancer {
     }
   }
 
+  // A donor's replicas that may go; of many only some, other ones each time, since there are donors enough.
+  std::span<const std::uint32_t> some_of(std::uint32_t donor) {
+    constexpr std::size_t most = 48;
+    const auto all = state_.replicas_on(donor);
+    free_.clear();
+    const bool few = board_.problem.nodes <= few_nodes || all.size() <= most;
+    const std::size_t start = few ? 0 : mix64(board_.salt[donor], all.size()) % all.size();
+    for (std::size_t i = 0; i < all.size() && (few || free_.size() < most); ++i) {
+      const std::uint32_t replica = all[(start + i) % all.size()];
+      if (free(replica)) free_.push_back(replica);
+    }
+    return free_;
+  }
+
+  std::span<const std::uint32_t> all_of(std::uint32_t node, std::vector<std::uint32_t>& found) {
+    found.clear();
+    for (const std::uint32_t replica : state_.replicas_on(node)) {
+      if (free(replica)) found.push_back(replica);
+    }
+    return found;
+  }
+
   bool give(std::uint32_t node) {
+    all_of(node, free_);
     partners_of(node, false, nodes_);
+    state_.count_evaluated(free_.size() * nodes_.size() / 16);  // looks at the level alone cost so much less
     candidates_.clear();
     for (const std::uint32_t to : nodes_) {
       best_.clear();
-      for (const std::uint32_t replica : state_.replicas_on(node)) {
-        if (free(replica)) keep(best_, {levels_.shift_gain(replica, node, to), replica, to, none});
-      }
+      for (const std::uint32_t replica : free_) keep(best_, {levels_.shift_gain(replica, node, to), replica, to, none});
       candidates_.insert(candidates_.end(), best_.begin(), best_.end());
     }
     return apply_best(candidates_, MoveReason::balance);
   }
 
+  // Swaps: for each of the node's own the one of the partner's that is smaller by about half of what is between the two nodes, in the
+  // dimension in which the node is fullest.
   bool exchange(std::uint32_t node) {
-    constexpr std::size_t most = 64;  // of the node's own, the largest; all of the other's
-    std::vector<std::uint32_t> own;
-    for (const std::uint32_t replica : state_.replicas_on(node)) {
-      if (free(replica)) own.push_back(replica);
-    }
-    std::ranges::sort(own, {}, [&](std::uint32_t r) { return std::pair(-levels_.size(r), r); });
-    if (own.size() > most) own.resize(most);
+    const std::size_t d = levels_.fullest_dimension(node);
+    all_of(node, free_);
     partners_of(node, false, nodes_);
+    state_.count_evaluated(free_.size() * nodes_.size() / 16);  // looks at the level alone cost so much less
     candidates_.clear();
     for (const std::uint32_t to : nodes_) {
+      const double between = levels_.above_fair(node, d) - levels_.above_fair(to, d);
+      if (between <= 0) continue;
+      sort_by(d, all_of(to, others_));
       best_.clear();
-      for (const std::uint32_t other : state_.replicas_on(to)) {
-        if (!free(other)) continue;
-        for (const std::uint32_t replica : own) keep(best_, {levels_.swap_gain(replica, other), replica, to, other});
-      }
+      for (const std::uint32_t replica : free_) offer_swaps(replica, to, load(replica, d) - between / 2, d);
       candidates_.insert(candidates_.end(), best_.begin(), best_.end());
     }
     return apply_best(candidates_, MoveReason::balance);
+  }
+
+  double load(std::uint32_t replica, std::size_t d) const { return static_cast<double>(levels_.load(replica, d)); }
+
+  void sort_by(std::size_t d, std::span<const std::uint32_t> replicas) {
+    sorted_.clear();
+    for (const std::uint32_t replica : replicas) sorted_.emplace_back(load(replica, d), replica);
+    std::ranges::sort(sorted_);
+  }
+
+  void offer_swaps(std::uint32_t replica, std::uint32_t to, double ideal, std::size_t d) {
+    constexpr std::ptrdiff_t near = 3;  // on either side
+    const auto middle = std::ranges::lower_bound(sorted_, std::pair(ideal, std::uint32_t{0})) - sorted_.begin();
+    const auto end = std::min<std::ptrdiff_t>(std::ssize(sorted_), middle + near);
+    for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, middle - near); i < end; ++i) {
+      const auto& [size, other] = sorted_[static_cast<std::size_t>(i)];
+      if (size < load(replica, d)) keep(best_, {levels_.swap_gain(replica, other), replica, to, other});
+    }
   }
 
   // Workloads that have more on a node than their fair part by more than the tolerance and a replica: it gives one to where they have least.
@@ -331,11 +377,13 @@ class Balancer {
   }
 
   Board& board_;
+  bool fresh_;
   State& state_;
   Levels levels_;
   Trial trial_;
   double tolerance_;
-  std::vector<std::uint32_t> nodes_;
+  std::vector<std::uint32_t> nodes_, free_, others_;
+  std::vector<std::pair<double, std::uint32_t>> sorted_;
   std::vector<Candidate> best_, candidates_;
   std::vector<double> total_share_;
 };
@@ -361,8 +409,16 @@ bool needed(const Board& board) {
 
 }  // namespace
 
+void level_fresh(Board& board) {
+  if (std::ranges::none_of(board.spans, [](const Span& span) { return span.fresh_count > 0; })) return;
+  Balancer(board, Balancer::Scope::fresh).run();
+  board.state->settle();
+}
+
 void balance(Board& board) {
-  if (needed(board)) Balancer(board).run();
+  if (!needed(board)) return;
+  board.unsettled = true;
+  Balancer(board, Balancer::Scope::all).run();
 }
 
 }  // namespace evenkeel::place::detail

@@ -13,15 +13,12 @@ std::uint32_t leader_node(const Board& board, std::uint32_t group) {
   return leader == none ? none : board.state->at(leader);
 }
 
-// Sums of leadership by node, of all or of one workload, and what is fair.
+// Sums of leadership by node, and what is fair; who leads what is listed once somebody leads too much.
 class Ledger {
  public:
-  explicit Ledger(const Board& board) : board_(board), total_(board.problem.nodes), groups_(board.problem.nodes) {
+  explicit Ledger(const Board& board) : board_(board), total_(board.problem.nodes) {
     for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
-      const std::uint32_t node = leader_node(board, group);
-      if (node == none) continue;
-      groups_[node].push_back(group);
-      total_[node] += board.problem.lead_measures[group];
+      if (const std::uint32_t node = leader_node(board, group); node != none) total_[node] += board.problem.lead_measures[group];
     }
     for (std::uint32_t n = 0; n < total_.size(); ++n) {
       if (board.problem.leader_share[n] > 0) sum_ += static_cast<double>(total_[n]);
@@ -33,7 +30,16 @@ class Ledger {
     const double fair = sum_ * board_.problem.leader_share[node];
     return fair <= 0 ? 0 : static_cast<double>(total_[node]) / fair - 1;
   }
-  std::vector<std::uint32_t>& groups(std::uint32_t node) { return groups_[node]; }
+
+  std::vector<std::uint32_t>& groups(std::uint32_t node) {
+    if (groups_.empty()) {
+      groups_.resize(board_.problem.nodes);
+      for (std::uint32_t group = 0; group < board_.problem.groups(); ++group) {
+        if (const std::uint32_t leader = leader_node(board_, group); leader != none) groups_[leader].push_back(group);
+      }
+    }
+    return groups_[node];
+  }
 
   void pass(std::uint32_t group, std::uint32_t from, std::uint32_t to) {
     total_[from] -= board_.problem.lead_measures[group];
@@ -64,7 +70,12 @@ Passing best_passing(Board& board, Trial& trial, std::span<const std::uint32_t> 
     for (std::uint32_t r = board.problem.group_first[group]; r < board.problem.group_end(group); ++r) {
       const std::uint32_t node = state.at(r);
       if (node == none || r == state.leader(group) || board.may_lead[node] == 0 || board.is_down(node)) continue;
-      if (!board.flags[group].fresh && board.problem.origin[r] != node) continue;  // it only arrives
+      // Where the leader was lost, one that is alive leads, not one that only arrives; a later run may think again.
+      const bool lost = board.problem.origin_leader[group] != none && board.is_down(board.problem.origin_leader[group]);
+      if (lost && board.problem.origin[r] != node) {
+        board.cut_short = true;
+        continue;
+      }
       if (!state.allowed(trial.lead(group, r))) continue;
       const Cost cost = state.delta(trial);
       if (best.group == none || std::tuple(cost, group, r) < std::tuple(best.cost, best.group, best.replica))
@@ -91,7 +102,7 @@ void level(Board& board) {
   for (std::uint32_t n = 0; n < board.problem.nodes; ++n) {
     if (ledger.above(n) > tolerance) hot.push_back(n);
   }
-  std::vector<std::uint8_t> stuck(board.problem.nodes);
+  board.unsettled = board.unsettled || !hot.empty();
   while (!hot.empty() && !board.out_of_budget()) {
     const auto hottest =
         std::ranges::max_element(hot, {}, [&](std::uint32_t n) { return std::pair(ledger.above(n), board.salt[n]); });
@@ -113,7 +124,7 @@ void fail_over(Board& board) {
   for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
     const std::uint32_t node = leader_node(board, group);
     if (node == none || !board.is_down(node) || board.flags[group].no_quorum) continue;
-    pass_leadership(board, group, board.state->leader(group));
+    pass_leadership(board, group, board.state->leader(group), true);
   }
 }
 
@@ -125,7 +136,7 @@ void level_leaders(Board& board) {
     if (node == none || board.may_lead[node] != 0 || !board.movable(group)) continue;
     const bool other = std::ranges::any_of(
         state.row(group), [&](std::uint32_t n) { return n != none && n != node && board.may_lead[n] != 0 && !board.is_down(n); });
-    if (other) pass_leadership(board, group, state.leader(group));
+    if (other) pass_leadership(board, group, state.leader(group), false);
   }
   level(board);
 }

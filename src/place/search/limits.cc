@@ -58,6 +58,7 @@ void keep_limits(Board& board) {
   Trial trial(*board.state);
   for (std::uint32_t node = 0; node < board.problem.nodes; ++node) {
     if (board.node(node).status == NodeStatus::down || board.node(node).status == NodeStatus::draining) continue;
+    board.unsettled = board.unsettled || worst_dimension(board, node);
     for (auto dimension = worst_dimension(board, node); dimension; dimension = worst_dimension(board, node)) {
       if (!relieve(board, finder, trial, node, *dimension)) break;
     }

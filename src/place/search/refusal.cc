@@ -40,21 +40,30 @@ namespace {
 // How far a replica gets, rule by rule, on its way to a node.
 enum class Step : std::uint8_t { up, labels, distinct, spread, count, capacity, fits };
 
-Step step_of(const Board& board, Trial& trial, std::uint32_t replica, std::uint32_t node) {
+Step step_of(const Board& board, std::uint32_t replica, std::uint32_t node) {
   const Problem& problem = board.problem;
   const std::uint32_t group = problem.replica_group[replica];
+  const Family& family = problem.families[problem.group_family[group]];
   if (board.takes_part[node] == 0) return Step::up;
   if (board.able(group)[node] == 0) return Step::labels;
-  if (board.state->at(replica) == node) return Step::distinct;
-  trial.shift(replica, node);
-  for (const auto& term : board.state->terms()) {
-    if (term->name() != "limits" && !term->allows(*board.state, trial))
-      return term->name() == "spread" ? Step::spread : Step::distinct;
+  bool shares = false;
+  for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+    const std::uint32_t at = board.state->at(r);
+    if (at == node || board.state->home(r) == node) return Step::distinct;
+    if (r == replica || at == none || family.partition == none) continue;
+    const auto& domain = problem.partitions[family.partition].domain;
+    shares = shares || domain[at] == domain[node];
   }
-  const std::size_t d = board.resources;
-  const Amount count = problem.load(problem.replica_load[replica])[d];
-  if (count > 0 && board.state->peak(node)[d] + count > problem.limit[node * problem.width() + d]) return Step::count;
-  return board.state->allowed(trial) ? Step::fits : Step::capacity;
+  if (shares && family.spread_hard) return Step::spread;
+  const auto load = problem.load(problem.replica_load[replica]);
+  const auto full = [&](std::size_t d) {
+    return load[d] > 0 && board.state->peak(node)[d] + load[d] > problem.limit[node * problem.width() + d];
+  };
+  if (full(board.resources)) return Step::count;
+  for (std::size_t d = 0; d < problem.width(); ++d) {
+    if (full(d)) return Step::capacity;
+  }
+  return Step::fits;
 }
 
 // Whether the replica would not even fit an empty node of those able.
@@ -81,11 +90,10 @@ Refusal refusal_of(const Board& board, std::uint32_t replica) {
   const std::uint32_t at = board.state->at(replica);
   Refusal refusal{.workload = board.workload_of(group).name, .shard = ShardIndex(board.group_shard[group])};
   if (at != none) refusal.node = board.cluster_node[at];
-  Trial trial(*board.state);
   std::array<std::uint32_t, 7> stopped{};  // by how far they get
   for (std::uint32_t n = 0; n < problem.nodes; ++n) {
     if (n == at) continue;
-    ++stopped[static_cast<std::size_t>(step_of(board, trial, replica, n))];
+    ++stopped[static_cast<std::size_t>(step_of(board, replica, n))];
     if (refusal.nodes.size() >= board.options.reasons_max) continue;
     if (std::string why = why_not(board, replica, n); !why.empty())
       refusal.nodes.emplace_back(board.cluster_node[n], std::move(why));

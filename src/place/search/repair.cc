@@ -54,10 +54,11 @@ std::vector<Leaver> find_leavers(const Board& board) {
 }
 
 // No node can take it now: limits on moves are the reason, or a later round has room, or it is refused.
-void find_later(Board& board, std::uint32_t replica, bool limited) {
-  if (limited) {
+void find_later(Board& board, Finder& finder, std::uint32_t replica) {
+  constexpr std::size_t refused_most = 100;  // once so many found no room, chains are not tried any more
+  if (finder.limited()) {
     board.waits = true;
-  } else if (make_room(board, replica)) {
+  } else if (board.homeless.size() < refused_most && make_room(board, finder, replica)) {
     board.hopeful.push_back(replica);
   } else {
     board.homeless.push_back(refusal_of(board, replica));
@@ -67,11 +68,13 @@ void find_later(Board& board, std::uint32_t replica, bool limited) {
 // A replica that should be on a node and is not: the one that costs least to send there.
 void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t node) {
   const Problem& problem = board.problem;
+  const auto placed = std::ranges::count_if(board.state->row(group), [](std::uint32_t at) { return at != none; });
+  const bool full = placed >= board.workload_of(group).replicas;
   std::uint32_t best = none;
   Cost best_cost;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
-    const bool dropped = board.state->at(r) == none && board.state->home(r) != none;
-    if (dropped || !board.may_go(r) || !board.may_move(r, node)) continue;
+    const bool absent = board.state->at(r) == none;
+    if ((absent && (full || board.state->home(r) != none)) || !board.may_go(r) || !board.may_move(r, node)) continue;
     if (!board.state->allowed(trial.shift(r, node))) continue;
     const Cost cost = board.state->delta(trial);
     // A missing replica is better added there than another one moved.
@@ -79,6 +82,7 @@ void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t
     if (better) best = r, best_cost = cost;
   }
   if (best == none) return;
+  board.unsettled = true;
   const bool grows = board.state->at(best) == none;
   board.move(trial.shift(best, node), grows ? MoveReason::grow : MoveReason::rules);
 }
@@ -114,7 +118,7 @@ void repair(Board& board) {
     if (choice.node != none) {
       board.move(trial.shift(leaver.replica, choice.node), reason_of(leaver.standing));
     } else {
-      find_later(board, leaver.replica, finder.limited());
+      find_later(board, finder, leaver.replica);
     }
   }
   keep_pins(board);
@@ -141,7 +145,7 @@ void grow(Board& board) {
           board.move(trial.shift(r, choice.node), MoveReason::grow);
           if (board.state->leader(group) == none) board.state->apply(trial.lead(group, r));
         } else {
-          find_later(board, r, finder.limited());
+          find_later(board, finder, r);
         }
       }
     }
@@ -168,12 +172,13 @@ void shrink(Board& board) {
                                board.state->delta(trial.shift(r, none)));
           if (worst == none || key < worst_key) worst = r, worst_key = key;
         }
+        board.unsettled = true;
         if (worst == none) break;
         if (!board.may_move(worst, none)) {
           board.waits = true;
           break;
         }
-        if (board.state->leader(group) == worst) pass_leadership(board, group, worst);
+        if (board.state->leader(group) == worst) pass_leadership(board, group, worst, true);
         board.move(trial.shift(worst, none), MoveReason::shrink);
       }
     }

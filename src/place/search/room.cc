@@ -45,10 +45,9 @@ static std::vector<Amount> load_of(const Board& board, std::uint32_t replica) {
   return load;
 }
 
-bool make_room(Board& board, std::uint32_t replica) {
+bool make_room(Board& board, Finder& finder, std::uint32_t replica) {
   State& state = *board.state;
   Trial trial(state);
-  Finder finder(board);
   const std::vector<Amount> load = load_of(board, replica);
   std::uint32_t best = none, best_to = none;
   Cost best_cost;
@@ -75,7 +74,7 @@ bool make_room(Board& board, std::uint32_t replica) {
   return true;
 }
 
-bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except) {
+bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except, bool must) {
   State& state = *board.state;
   Trial trial(state);
   std::uint32_t best = none;
@@ -84,6 +83,7 @@ bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except) {
     if (r == except || state.at(r) == none || board.is_down(state.at(r))) continue;
     trial.lead(group, r);
     const std::tuple key(board.may_lead[state.at(r)] == 0, !state.allowed(trial), state.delta(trial), r);
+    if (!must && (std::get<0>(key) || std::get<1>(key))) continue;
     if (best == none || key < best_key) best = r, best_key = key;
   }
   if (best == none) return false;

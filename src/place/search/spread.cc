@@ -49,6 +49,7 @@ void spread_out(Board& board) {
   std::vector<std::uint32_t> sharers;
   for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
     if (!board.movable(group) || !find_sharers(board, group, sharers)) continue;
+    board.unsettled = true;
     std::uint32_t best = none;
     Finder::Choice best_choice;
     for (const std::uint32_t r : sharers) {
