@@ -80,12 +80,11 @@ violation t1/0 down hard: n1 is down
 plan
 nodes: [{name: n1, capacity: {cpu: 100}, status: down}, {name: "n[2-3]", capacity: {cpu: 100}}]
 workloads: [{name: t1, shards: 2, replicas: 2, load: {cpu: 45}}]
-placement: {t1: [[n2, n1], [n2, n3]]}
+placement: {t1: [[n2, n1], [n3, n2]]}
 ----
 t1/0: n2 n3
 t1/1: n3 n2
 move t1/0 n1 -> n3 repair step 1
-leader t1/1 n2 -> n3
 
 # And not beyond that one: 49 + 48 of 100.
 plan
