@@ -66,6 +66,7 @@ struct Board {
   bool all_may_stay = true;                         // nobody must leave a node, whatever its class
   std::size_t disk = ~std::size_t{0};               // that resource's dimension, if there is one
   double disk_unit = 1;                             // what one unit of it is in the cluster's
+  static constexpr double leader_weight = 0.01;     // of leaders' level, where everything level is about 1
   std::size_t resources = 0;                        // the first dimensions; the next is the number of replicas
 
   // Groups and replicas.

@@ -15,7 +15,6 @@ namespace {
 // How much each goal in the level tier weighs. Every one is scaled so that it is 1 when all is level; a workload's own balance is worth
 // a tenth of the total's, which is enough against bunching (an unevenness of 100 %) and little against the last percent.
 constexpr double own_weight = 0.1;
-constexpr double leader_weight = 0.01;
 // Measures of replicas add up to this over the cluster.
 constexpr double measure_total = static_cast<double>(Amount{1} << 50);
 
@@ -572,10 +571,10 @@ class Compiler {
     for (std::uint32_t n = 0; n < problem().nodes; ++n) sum += board_.may_lead[n] != 0 ? part[n] : 0;
     if (sum <= 0) return;
     for (std::uint32_t n = 0; n < problem().nodes; ++n) problem().leader_share[n] = board_.may_lead[n] != 0 ? part[n] / sum : 0;
-    problem().leader_level_weight = leader_weight / (total * total);
+    problem().leader_level_weight = board_.leader_weight / (total * total);
     for (std::uint32_t w = 0; w < cluster_.workloads.size(); ++w) {
       const double own = static_cast<double>(board_.lead_measure[w]) * cluster_.workloads[w].shards;
-      if (own > 0) problem().families[w].lead_weight = leader_weight / (own * total);
+      if (own > 0) problem().families[w].lead_weight = board_.leader_weight / (own * total);
     }
     problem().lead_measures.resize(problem().groups());
     for (std::uint32_t group = 0; group < problem().groups(); ++group) {

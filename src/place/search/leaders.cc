@@ -31,6 +31,9 @@ class Ledger {
     return fair <= 0 ? 0 : static_cast<double>(total_[node]) / fair - 1;
   }
 
+  // What part of all leadership a group's is.
+  double part(std::uint32_t group) const { return static_cast<double>(board_.problem.lead_measures[group]) / sum_; }
+
   std::vector<std::uint32_t>& groups(std::uint32_t node) {
     if (groups_.empty()) {
       groups_.resize(board_.problem.nodes);
@@ -85,13 +88,18 @@ Passing best_passing(Board& board, Trial& trial, std::span<const std::uint32_t> 
   return best;
 }
 
-constexpr double worth = 1e-9;  // of the level tier, in which everything level is about 1
+// A change must be worth this part of what it moves.
+constexpr double worth = 1e-3;
 
-bool improves(const Cost& cost) {
+// Load is more important than leadership: a change that makes load less level is none, however level it makes leaders.
+bool improves(const Board& board, const Ledger& ledger, const Passing& passing) {
+  const Cost& cost = passing.cost;
   for (const Cost::Tier tier : {Cost::spread, Cost::affinity, Cost::soft}) {
     if (cost.tiers[tier] != 0) return cost.tiers[tier] < 0;
   }
-  return cost.tiers[Cost::level] + cost.tiers[Cost::last] < -worth;
+  const double part = ledger.part(passing.group);
+  const bool heavier = board.problem.group_lead[passing.group] != none && cost.tiers[Cost::level] > worth * part;
+  return !heavier && cost.tiers[Cost::level] + cost.tiers[Cost::last] < -worth * part * board.leader_weight;
 }
 
 void level(Board& board) {
@@ -108,7 +116,7 @@ void level(Board& board) {
         std::ranges::max_element(hot, {}, [&](std::uint32_t n) { return std::pair(ledger.above(n), board.salt[n]); });
     const std::uint32_t node = *hottest;
     const Passing best = best_passing(board, trial, ledger.groups(node));
-    if (best.group == none || !improves(best.cost) || ledger.above(node) <= 0) {
+    if (best.group == none || !improves(board, ledger, best) || ledger.above(node) <= 0) {
       hot.erase(hottest);
       continue;
     }
