@@ -1,9 +1,10 @@
 // Any bytes as a cluster file, and any cluster as a problem: the planner answers, twice the same, and what it answers can be carried out.
 
+#include "evenkeel/place/place.h"
+
 #include <cstdint>
 
 #include "evenkeel/model/cluster_file.h"
-#include "evenkeel/place/place.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace evenkeel;

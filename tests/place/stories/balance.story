@@ -91,6 +91,18 @@ t1/6: n1
 t1/7: n1
 move t1/0 n1 -> n2 balance step 1
 
+# Cheap moves are preferred: t2 costs a hundredth to move, and both are as heavy.
+plan
+nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
+workloads:
+  - {name: t1, shards: 1, load: {cpu: 10}, move_cost: 100}
+  - {name: t2, shards: 1, load: {cpu: 10}, move_cost: 1}
+placement: {t1: [[n1]], t2: [[n1]]}
+----
+t1/0: n1
+t2/0: n2
+move t2/0 n1 -> n2 balance step 1
+
 # A giant is uneven by no fault of the plan, and the floor says so: 30 of 42 on two nodes is 30/21 of the mean.
 stats
 nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
