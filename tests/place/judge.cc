@@ -61,6 +61,7 @@ class Judge {
     check_lists();
     check_stats();
     check_cores();
+    if (options_.cores) check_fresh_cores();
     return broken_;
   }
 
@@ -360,8 +361,8 @@ class Judge {
       if (most != 0 && moves + (options_.all ? 0 : in_flight) > most)
         say("step {}: {} moves and {} in flight, more than moves_max", step, moves, in_flight);
     }
-    bound_reached_ = most != 0 && plan_.moves.size() + in_flight >= most;
     const std::size_t node_most = cluster_.settings.moves_per_node_max;
+    bound_reached_ = node_most != 0 || (most != 0 && plan_.moves.size() + in_flight >= most);
     for (const auto& [key, moves] : by_node) {
       const std::size_t all = moves + (options_.all ? 0 : ends_in_flight[key.second]);
       if (node_most != 0 && all > node_most)
@@ -471,7 +472,7 @@ class Judge {
     } else {
       check_leader_change(shard, listed == plan_.leaders.end() ? nullptr : &*listed);
     }
-    if (!shard.is_new && (lost(shard) || !shard.in_flight.empty()) && !options_.force) return;
+    if (!shard.is_new && ((lost(shard) && !options_.force) || !shard.in_flight.empty())) return;
     if (!everything()) return;
     if (down(leader) && std::ranges::any_of(shard.after, [&](std::uint32_t n) { return !down(n); }))
       say("{} is led from {}, which is down", name(shard), name(leader));
@@ -547,14 +548,17 @@ class Judge {
   }
   void check_required_violations(const Shard& shard) {
     if (shard.after.empty() && shard.is_new) return;
-    const bool quorum_lost = !shard.is_new && lost(shard) && !options_.force;
+    const bool quorum_lost = !shard.is_new && lost(shard) && shard.in_flight.empty() && !options_.force;
     if (quorum_lost) require(shard, Rule::quorum, true);
     const auto any = [&](auto&& broken) { return std::ranges::any_of(shard.after, broken); };
     if (any([&](std::uint32_t n) { return down(n); })) require(shard, Rule::down, true);
     if (any([&](std::uint32_t n) { return draining(n); })) require(shard, Rule::draining, true);
-    if (any([&](std::uint32_t n) { return !suits(shard, n) && !pinned(shard, n); })) require(shard, Rule::able, true);
-    if (any([&](std::uint32_t n) { return !suits(shard, n) && pinned(shard, n); })) require(shard, Rule::able, std::nullopt);
-    if (shard.after.size() < shard.workload->replicas) require(shard, Rule::replicas, true);
+    const auto unsuited = [&](std::uint32_t n) { return !suits(shard, n) && !down(n) && !draining(n); };
+    if (any([&](std::uint32_t n) { return unsuited(n) && !pinned(shard, n); })) require(shard, Rule::able, true);
+    if (any([&](std::uint32_t n) { return unsuited(n) && pinned(shard, n); })) require(shard, Rule::able, std::nullopt);
+    // What is refused is said to be unmet by that.
+    if (shard.after.size() < shard.workload->replicas)
+      require(shard, Rule::replicas, is_refused(shard, std::nullopt) ? std::nullopt : std::optional(true));
     Row live = shard.after;
     std::erase_if(live, [&](std::uint32_t n) { return down(n); });
     const std::size_t domains = domains_of(shard, live);
@@ -593,8 +597,7 @@ class Judge {
     const std::string what = fmt::format("the violation of {} by {}/{}", place::name(v.rule), v.workload,
                                          v.shard ? std::to_string(v.shard->value()) : "null");
     if (v.detail.empty()) say("{} has no detail", what);
-    if (v.reason == "moves_max" && (!everything() || options_.all || !bound_reached_))
-      say("{} waits for moves_max, which is not reached", what);
+    if (v.reason == "moves_max" && !bound_reached_) say("{} waits for moves_max, which is not reached", what);
     if (!v.shard) return;
     const Shard* shard = find(v.workload, *v.shard);
     if (shard == nullptr) return say("{} names a shard that is not placed", what);
@@ -777,6 +780,32 @@ class Judge {
     for (std::size_t i = 0; i < shard.before.size(); ++i) {
       if (shard.before[i] == n && old->second[shard.number][i] != core)
         say("{}: its replica on {} changes its core", name(shard), name(n));
+    }
+  }
+
+  // On a node that held nothing every core was chosen by the rule: level for each workload, core 0 last.
+  void check_fresh_cores() {
+    for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
+      const bool fresh = std::ranges::none_of(shards_, [&](const Shard& s) { return has(s.before, n) || s.workload->system; });
+      if (!fresh || node(n).cores < 2) continue;
+      std::vector<std::uint64_t> all(node(n).cores);
+      for (const auto& [id, cores] : plan_.cores) {
+        std::vector<std::uint64_t> own(node(n).cores);
+        const auto rows = plan_.placement.find(id);
+        if (rows == plan_.placement.end() || rows->second.size() != cores.size()) continue;  // said already
+        for (std::size_t shard = 0; shard < cores.size(); ++shard) {
+          const auto row = rows->second[shard];
+          for (std::size_t i = 0; i < std::min(row.size(), cores[shard].size()); ++i) {
+            if (row[i].value() == n && cores[shard][i].value() < own.size()) ++own[cores[shard][i].value()];
+          }
+        }
+        const auto [least, most] = std::ranges::minmax(std::span(own).subspan(1));
+        if (most > least + 1) say("{}: the cores of {} are not level", id, name(n));
+        for (std::size_t core = 0; core < own.size(); ++core) all[core] += own[core];
+      }
+      const std::uint64_t least = std::ranges::min(std::span(all).subspan(1));
+      if (all[0] > 0 && all[0] - 1 + cluster_.settings.core0_reserve > least)
+        say("core 0 of {} holds {} and the reserve, another only {}", name(n), all[0], least);
     }
   }
 

@@ -1,0 +1,121 @@
+# Within the tolerance nothing moves: 21 and 20 are less than 5 % off the mean.
+plan
+nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
+workloads: [{name: t1, shards: 5, load: {cpu: 10}, shard_loads: {0: {cpu: 21}, 1: {cpu: 5}, 2: {cpu: 5}, 3: {cpu: 5}, 4: {cpu: 5}}}]
+placement: {t1: [[n1], [n2], [n2], [n2], [n2]]}
+----
+t1/0: n1
+t1/1: n2
+t1/2: n2
+t1/3: n2
+t1/4: n2
+
+# Outside it balancing goes on to the level, 4 and 4, not only to the edge.
+plan
+nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
+workloads: [{name: t1, shards: 8, load: {cpu: 1}}]
+placement: {t1: [[n1], [n1], [n1], [n1], [n1], [n1], [n2], [n2]]}
+----
+t1/0: n2
+t1/1: n2
+t1/2: n1
+t1/3: n1
+t1/4: n1
+t1/5: n1
+t1/6: n2
+t1/7: n2
+move t1/0 n1 -> n2 balance step 1
+move t1/1 n1 -> n2 balance step 1
+
+# A new node gets its fair share, 2 of 6, and nothing else moves.
+plan
+nodes: [{name: "n[1-3]", capacity: {cpu: 100}}]
+workloads: [{name: t1, shards: 6, load: {cpu: 1}}]
+placement: {t1: [[n1], [n2], [n1], [n2], [n1], [n2]]}
+----
+t1/0: n3
+t1/1: n3
+t1/2: n1
+t1/3: n2
+t1/4: n1
+t1/5: n2
+move t1/0 n1 -> n3 balance step 1
+move t1/1 n2 -> n3 balance step 1
+
+# What moved lately stays: shard 0 would be as good a choice as the others.
+plan
+nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
+workloads: [{name: t1, shards: 2, load: {cpu: 1}}]
+placement: {t1: [[n1], [n1]]}
+recent: [{workload: t1, shard: 0, node: n1}]
+----
+t1/0: n1
+t1/1: n2
+move t1/1 n1 -> n2 balance step 1
+
+# So does what is pinned; with both held nothing can move.
+plan
+nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
+workloads: [{name: t1, shards: 2, load: {cpu: 1}, pinned: {1: [n1]}}]
+placement: {t1: [[n1], [n1]]}
+recent: [{workload: t1, shard: 0, node: n1}]
+----
+t1/0: n1
+t1/1: n1
+
+# What moved lately still leaves a draining node.
+plan
+nodes: [{name: n1, status: draining}, {name: n2}]
+workloads: [{name: t1, shards: 1}]
+placement: {t1: [[n1]]}
+recent: [{workload: t1, shard: 0, node: n1}]
+----
+t1/0: n2
+move t1/0 n1 -> n2 drain step 1
+
+# Balancing stays below the soft limit: n2's other users leave it 80 - 75 = 5 units, so one replica of 4 may come, not two.
+plan
+nodes:
+  - {name: n1, capacity: {cpu: 100}, used: {cpu: 60}}
+  - {name: n2, capacity: {cpu: 100}, used: {cpu: 75}}
+workloads: [{name: t1, shards: 8, load: {cpu: 4}}]
+placement: {t1: [[n1], [n1], [n1], [n1], [n1], [n1], [n1], [n1]]}
+----
+t1/0: n2
+t1/1: n1
+t1/2: n1
+t1/3: n1
+t1/4: n1
+t1/5: n1
+t1/6: n1
+t1/7: n1
+move t1/0 n1 -> n2 balance step 1
+
+# Cheap moves are preferred: t2 costs a hundredth to move, and both are as heavy.
+plan
+nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
+workloads:
+  - {name: t1, shards: 1, load: {cpu: 10}, move_cost: 100}
+  - {name: t2, shards: 1, load: {cpu: 10}, move_cost: 1}
+placement: {t1: [[n1]], t2: [[n1]]}
+----
+t1/0: n1
+t2/0: n2
+move t2/0 n1 -> n2 balance step 1
+
+# A giant is uneven by no fault of the plan, and the floor says so: 30 of 42 on two nodes is 30/21 of the mean.
+stats
+nodes: [{name: "n[1-2]", capacity: {cpu: 100}}]
+workloads: [{name: t1, shards: 5, load: {cpu: 3}, shard_loads: {0: {cpu: 30}}}]
+----
+moves 0, at least 0
+cpu: max over mean 1.4286, floor 1.4286
+
+# With nothing changed nothing moves, and the floor of moves is none.
+stats
+nodes: [{name: "n[1-3]", capacity: {cpu: 100}}]
+workloads: [{name: t1, shards: 3, replicas: 2, load: {cpu: 1}}]
+placement: {t1: [[n1, n2], [n2, n3], [n3, n1]]}
+----
+moves 0, at least 0
+cpu: max over mean 1.0000, floor 1.0000

@@ -1,0 +1,89 @@
+# Two moves of four: the others wait, which is a hard violation with its reason.
+plan
+settings: {moves_max: 2}
+nodes: [{name: n1, status: draining}, {name: "n[2-3]"}]
+workloads: [{name: t1, shards: 4}]
+placement: {t1: [[n1], [n1], [n1], [n1]]}
+----
+t1/0: n3
+t1/1: n2
+t1/2: n1
+t1/3: n1
+move t1/0 n1 -> n3 drain step 1
+move t1/1 n1 -> n2 drain step 1
+violation t1/2 draining hard: n1 is draining, waits for moves_max
+violation t1/3 draining hard: n1 is draining, waits for moves_max
+
+# Repair and draining come before balance, and moves in flight count.
+plan
+settings: {moves_max: 2}
+nodes: [{name: n1, status: draining}, {name: "n[2-3]"}]
+workloads: [{name: t1, shards: 7}]
+placement: {t1: [[n1], [n2], [n2], [n2], [n2], [n2], [n2]]}
+moving: [{workload: t1, shard: 1, from: n2, to: n3}]
+----
+t1/0: n3
+t1/1: n3
+t1/2: n2
+t1/3: n2
+t1/4: n2
+t1/5: n2
+t1/6: n2
+move t1/0 n1 -> n3 drain step 1
+
+# Balance that waits is no violation.
+plan
+settings: {moves_max: 1}
+nodes: [{name: "n[1-2]"}]
+workloads: [{name: t1, shards: 6}]
+placement: {t1: [[n1], [n1], [n1], [n1], [n1], [n1]]}
+----
+t1/0: n2
+t1/1: n1
+t1/2: n1
+t1/3: n1
+t1/4: n1
+t1/5: n1
+move t1/0 n1 -> n2 balance step 1
+
+# All of it, in steps of two.
+plan all
+settings: {moves_max: 2}
+nodes: [{name: n1, status: draining}, {name: "n[2-3]"}]
+workloads: [{name: t1, shards: 4}]
+placement: {t1: [[n1], [n1], [n1], [n1]]}
+----
+t1/0: n3
+t1/1: n2
+t1/2: n3
+t1/3: n2
+move t1/0 n1 -> n3 drain step 1
+move t1/1 n1 -> n2 drain step 1
+move t1/2 n1 -> n3 drain step 2
+move t1/3 n1 -> n2 drain step 2
+
+# One move per node, in or out: n1 gives one, the other waits.
+plan
+settings: {moves_per_node_max: 1}
+nodes: [{name: n1, status: draining}, {name: "n[2-3]"}]
+workloads: [{name: t1, shards: 2}]
+placement: {t1: [[n1], [n1]]}
+----
+t1/0: n3
+t1/1: n1
+move t1/0 n1 -> n3 drain step 1
+violation t1/1 draining hard: n1 is draining, waits for moves_max
+
+# Moves out of a down node do not count, those into the others do.
+plan
+settings: {moves_per_node_max: 1}
+nodes: [{name: n1, status: down}, {name: "n[2-4]"}]
+workloads: [{name: t1, shards: 3, replicas: 2}]
+placement: {t1: [[n2, n1], [n3, n1], [n4, n1]]}
+----
+t1/0: n2 n3
+t1/1: n3 n2
+t1/2: n4 n1
+move t1/0 n1 -> n3 repair step 1
+move t1/1 n1 -> n2 repair step 1
+violation t1/2 down hard: n1 is down, waits for moves_max
