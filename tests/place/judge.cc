@@ -303,8 +303,12 @@ class Judge {
     peak_ = now;
     for (std::uint32_t step = 1; step <= std::max(last_step_, 1u); ++step) {
       std::set<std::uint32_t> receivers;
+      Held arrived(cluster_);
       for (const Shard& shard : shards_) {
-        if (shard.is_new && step == 1) receivers.insert(shard.after.begin(), shard.after.end());
+        for (std::size_t i = 0; shard.is_new && step == 1 && i < shard.after.size(); ++i) {
+          receivers.insert(shard.after[i]);
+          arrived.add(shard.after[i], *shard.workload, shard.number, i == 0);
+        }
         for (const Move* move : shard.moves) {
           if (move->step != step || !move->to) continue;
           const std::uint32_t to = move->to->value();
@@ -312,10 +316,11 @@ class Judge {
           if (there.contains({&shard, to})) say("{}: one is still there", name(*move));
           add(shard, to, leads);
           peak_.add(to, *shard.workload, shard.number, leads);
+          arrived.add(to, *shard.workload, shard.number, leads);
           receivers.insert(to);
         }
       }
-      for (const std::uint32_t n : receivers) check_peak(now, n, step);
+      for (const std::uint32_t n : receivers) check_peak(now, arrived, n, step);
       for (const Shard& shard : shards_) {
         for (const Move* move : shard.moves) {
           if (move->step != step || !move->from) continue;
@@ -328,8 +333,8 @@ class Judge {
     }
     final_ = naive::held(cluster_, plan_.placement);
   }
-  void check_peak(const Held& now, std::uint32_t n, std::uint32_t step) {
-    if (!now.fits(n, false)) say("step {}: {} receives and is above its hard limit", step, name(n));
+  void check_peak(const Held& now, const Held& arrived, std::uint32_t n, std::uint32_t step) {
+    if (!now.fits_what_arrived(n, arrived)) say("step {}: {} receives and is above its hard limit", step, name(n));
     const bool counts = std::ranges::any_of(shards_, [&](const Shard& shard) {
       if (shard.workload->system) return false;
       return (shard.is_new && has(shard.after, n)) ||

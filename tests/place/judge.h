@@ -45,6 +45,8 @@ class Held {
   // Whether the load of one resource, or of every one, is within the limit.
   bool fits(std::size_t node, const ResourceId& resource, bool soft) const;
   bool fits(std::size_t node, bool soft) const;
+  // In the resources of which something has just arrived there.
+  bool fits_what_arrived(std::size_t node, const Held& arrived) const;
   // A node's capacity as a fraction: named, or the mean of those that name it; nothing if nobody does.
   struct Capacity {
     Quantity sum;

@@ -121,6 +121,13 @@ bool Held::fits(std::size_t node, bool soft) const {
   return std::ranges::all_of(loads_[node], [&](const auto& entry) { return fits(node, entry.first, soft); });
 }
 
+bool Held::fits_what_arrived(std::size_t node, const Held& arrived) const {
+  const Held before(*cluster_);  // what is used by others
+  return std::ranges::all_of(loads_[node], [&](const auto& entry) {
+    return arrived.load(node, entry.first) == before.load(node, entry.first) || fits(node, entry.first, false);
+  });
+}
+
 Held held(const Cluster& cluster, const std::map<WorkloadId, Placement>& placement) {
   Held all(cluster);
   for (const Workload& workload : cluster.workloads) {

@@ -82,6 +82,7 @@ double Board::move_cost(std::uint32_t replica) const {
 bool Board::may_go(std::uint32_t replica) const {
   const std::uint32_t group = problem.replica_group[replica];
   if (!movable(group) || pinned(replica)) return false;
+  if (flags[group].fresh && round > 1) return false;  // room that others leave is not for what is placed for the first time
   // One that moves already may go elsewhere instead, as long as no rule about the others depends on the order.
   if (state->at(replica) != state->home(replica) && !problem.families[problem.group_family[group]].spread_hard) return true;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {

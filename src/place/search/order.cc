@@ -2,6 +2,7 @@
 // every limit holds although all arrive before any leaves. Where no such steps are found, the rounds stay as they were: they are safe.
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -45,6 +46,8 @@ std::vector<std::uint32_t> fewest_moves(const Board& board, std::uint32_t group)
 }
 
 MoveReason reason_of(const Board& board, const PlannedMove& net) {
+  if (net.to == none) return MoveReason::shrink;
+  if (net.from == none) return MoveReason::grow;
   const PlannedMove* found = nullptr;
   int best = -1;
   for (const PlannedMove& move : board.moves) {
@@ -60,12 +63,34 @@ struct Pending {
   PlannedMove move;
 };
 
+// Leadership passes as soon as its new holder is where it will be.
+void pass_leads(const Board& board, State& state, Trial& trial, std::vector<std::uint32_t>& groups) {
+  std::erase_if(groups, [&](std::uint32_t group) {
+    const std::uint32_t leader = board.state->leader(group);
+    if (state.at(leader) != board.state->at(leader) || !state.allowed(trial.lead(group, leader))) return false;
+    state.apply(trial);
+    return true;
+  });
+  state.settle();
+}
+
+std::vector<std::uint32_t> groups_that_change_leaders(const Board& board, const State& start) {
+  std::vector<std::uint32_t> groups;
+  for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
+    const std::uint32_t leader = board.state->leader(group);
+    if (leader != none && leader != start.leader(group)) groups.push_back(group);
+  }
+  return groups;
+}
+
 // Steps in which all these moves can be done from the start; nothing if some cannot.
 std::optional<std::vector<PlannedMove>> in_steps(const Board& board, std::vector<Pending> pending) {
   State state(board.problem);
   Trial trial(state);
   std::vector<PlannedMove> moves;
+  std::vector<std::uint32_t> leads = groups_that_change_leaders(board, state);
   for (std::uint32_t step = 1; !pending.empty(); ++step) {
+    pass_leads(board, state, trial, leads);
     std::vector<Pending> later;
     std::set<std::uint32_t> busy;  // shards with a move in this step
     for (const Pending& one : pending) {
@@ -110,8 +135,15 @@ void order(Board& board) {
       pending.push_back({r, net});
     }
   }
-  // What must leave goes first, then in the order in which rounds decided.
+  // What must leave goes first; if that leads nowhere, then in the order in which the rounds came to each shard's last move.
   std::ranges::stable_sort(pending, {}, [](const Pending& one) { return one.move.reason; });
+  if (auto moves = in_steps(board, pending)) {
+    board.moves = *std::move(moves);
+    return;
+  }
+  std::map<std::uint32_t, std::uint32_t> last_round;
+  for (const PlannedMove& move : board.moves) last_round[move.group] = move.round;
+  std::ranges::stable_sort(pending, {}, [&](const Pending& one) { return last_round[one.move.group]; });
   if (auto moves = in_steps(board, std::move(pending))) board.moves = *std::move(moves);
 }
 

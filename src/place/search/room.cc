@@ -61,7 +61,8 @@ bool make_room(Board& board, Finder& finder, std::uint32_t replica) {
     std::ranges::sort(there);
     std::size_t tried = 0;
     for (const std::uint32_t other : there) {
-      if (!board.may_go(other) || state.at(other) != state.home(other) || board.is_recent(other)) continue;
+      // What this plan has moved already stays: room made by turns would never end.
+      if (!board.may_go(other) || state.at(other) != board.problem.origin[other] || board.is_recent(other)) continue;
       if (!fits_later(board, node, board.problem.load(board.problem.replica_load[other]), load)) continue;
       if (++tried > replicas_max) break;
       const Finder::Choice choice = finder.best(other);
@@ -78,12 +79,13 @@ bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except, bo
   State& state = *board.state;
   Trial trial(state);
   std::uint32_t best = none;
-  std::tuple<bool, bool, Cost, std::uint32_t> best_key;
+  std::tuple<bool, bool, bool, Cost, std::uint32_t> best_key;
   for (std::uint32_t r = board.problem.group_first[group]; r < board.problem.group_end(group); ++r) {
     if (r == except || state.at(r) == none || board.is_down(state.at(r))) continue;
     trial.lead(group, r);
-    const std::tuple key(board.may_lead[state.at(r)] == 0, !state.allowed(trial), state.delta(trial), r);
-    if (!must && (std::get<0>(key) || std::get<1>(key))) continue;
+    const bool should_not = board.may_lead[state.at(r)] == 0, no_room = !state.allowed(trial);
+    if (!must && (should_not || no_room)) continue;
+    const std::tuple key(should_not, no_room, board.standing(r) != Standing::fine, state.delta(trial), r);
     if (best == none || key < best_key) best = r, best_key = key;
   }
   if (best == none) return false;

@@ -55,7 +55,7 @@ void spread_out(Board& board) {
     for (const std::uint32_t r : sharers) {
       if (!board.may_go(r) || (board.is_recent(r) && !board.problem.families[board.problem.group_family[group]].spread_hard))
         continue;
-      if (board.node(board.state->at(r)).status == NodeStatus::cordoned) continue;
+      if (board.node(board.state->at(r)).status == NodeStatus::cordoned || board.standing(r) != Standing::fine) continue;
       const Finder::Choice choice = finder.best(r);
       if (choice.node == none || gain(board, trial.shift(r, choice.node), choice.cost) <= 0) continue;
       if (best == none || choice.cost < best_choice.cost) best = r, best_choice = choice;
