@@ -38,6 +38,7 @@ class Balancer {
         tolerance_(fresh_ ? level_enough : static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6) {}
 
   void run() {
+    find_minded();
     if (fresh_) return level_all();
     please();
     fill();
@@ -72,7 +73,54 @@ class Balancer {
     return cost.tiers[Cost::level] < -(fresh_ ? level_enough / 100 : worth) * size;
   }
 
+  // What rules and earlier goals will most likely say, looked up in no time: able, not in a domain that the shard has already, and of a
+  // workload that nobody minds.
+  bool likely(std::uint32_t replica, std::uint32_t to) const {
+    const Problem& problem = board_.problem;
+    const std::uint32_t group = problem.replica_group[replica], f = problem.group_family[group];
+    const Family& family = problem.families[f];
+    if (problem.able[family.able][to] == 0) return false;
+    if (problem.nodes > few_nodes && minded_[f] != 0) return false;
+    if (family.partition == none) return true;
+    const auto& domain = problem.partitions[family.partition].domain;
+    if (domain[to] == domain[state_.at(replica)]) return true;
+    for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+      if (r != replica && state_.at(r) != none && domain[state_.at(r)] == domain[to]) return false;
+    }
+    return true;
+  }
+
+  // Workloads that are apart from or close to others, or are such others: in large clusters those without are enough to level with.
+  void find_minded() {
+    const auto& families = board_.problem.families;
+    minded_.assign(families.size(), 0);
+    for (std::uint32_t f = 0; f < families.size(); ++f) {
+      for (const auto* others : {&families[f].apart_from, &families[f].close_to}) {
+        for (const std::uint32_t other : *others) minded_[f] = minded_[other] = 1;
+      }
+    }
+    if (std::ranges::find(minded_, 0) == minded_.end()) minded_.assign(families.size(), 0);
+  }
+
+  // No node that receives ends higher than this above its fair share.
+  bool below_ceiling() const {
+    const Problem& problem = board_.problem;
+    for (std::size_t i = 0; i < trial_.touched(); ++i) {
+      const Trial::Touched touched = trial_.touched(i);
+      for (std::size_t d = 0; d < problem.width(); ++d) {
+        const double share = problem.share[touched.node * problem.width() + d];
+        if (touched.usage[d] <= 0 || !levels_.levelled(d) || share <= 0) continue;
+        const double after = levels_.above_fair(touched.node, d) + static_cast<double>(touched.usage[d]);
+        if (after > ceiling_ * share * levels_.fair(d)) return false;
+      }
+    }
+    return true;
+  }
+
   void keep(std::vector<Candidate>& best, Candidate candidate) const {
+    if (best.size() == asked && candidate.score < best.back().score) return;
+    if (!likely(candidate.replica, candidate.to)) return;
+    if (candidate.other != none && !likely(candidate.other, state_.at(candidate.replica))) return;
     candidate.dear = board_.move_cost(candidate.replica);
     const auto later = [](const Candidate& a, const Candidate& b) {
       return std::tuple(-a.score, a.dear, a.replica, a.to, a.other) < std::tuple(-b.score, b.dear, b.replica, b.to, b.other);
@@ -99,7 +147,7 @@ class Balancer {
         if (!board_.may_swap(candidate.replica, candidate.other)) continue;
         size += levels_.size(candidate.other);
       }
-      if (!state_.allowed(try_out(candidate)) || !below_soft()) continue;
+      if (!state_.allowed(try_out(candidate)) || !below_soft() || !below_ceiling()) continue;
       const Cost cost = state_.delta(trial_);
       if (!better(cost, size)) continue;
       const bool first = best == nullptr || cost < best_cost || (cost == best_cost && candidate.dear < best->dear);
@@ -175,6 +223,7 @@ class Balancer {
     }
     std::ranges::sort(cold, {}, [&](std::uint32_t n) { return std::tuple(levels_.lowest(n), board_.salt[n], n); });
     // One replica each in turn, so that none is filled from what another could have had.
+    ceiling_ = no_ceiling;
     while (!cold.empty() && !out()) {
       std::erase_if(cold, [&](std::uint32_t n) { return out() || !fill_one(n); });
     }
@@ -262,6 +311,7 @@ class Balancer {
       const std::uint32_t node = std::get<2>(*active.begin());
       active.erase(active.begin());
       if (to_level[node] == 0 && !above_soft(node)) continue;
+      ceiling_ = levels_.highest(node);
       if (give(node) || (hot(node) && exchange(node))) active.insert(key(node));
     }
   }
@@ -305,7 +355,7 @@ class Balancer {
   // dimension in which the node is fullest.
   bool exchange(std::uint32_t node) {
     const std::size_t d = levels_.fullest_dimension(node);
-    all_of(node, free_);
+    some_of(node);
     partners_of(node, false, nodes_);
     state_.count_evaluated(free_.size() * nodes_.size() / 16);  // looks at the level alone cost so much less
     candidates_.clear();
@@ -329,7 +379,7 @@ class Balancer {
   }
 
   void offer_swaps(std::uint32_t replica, std::uint32_t to, double ideal, std::size_t d) {
-    constexpr std::ptrdiff_t near = 3;  // on either side
+    constexpr std::ptrdiff_t near = 2;  // on either side
     const auto middle = std::ranges::lower_bound(sorted_, std::pair(ideal, std::uint32_t{0})) - sorted_.begin();
     const auto end = std::min<std::ptrdiff_t>(std::ssize(sorted_), middle + near);
     for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, middle - near); i < end; ++i) {
@@ -341,6 +391,10 @@ class Balancer {
   // Workloads that have more on a node than their fair part by more than the tolerance and a replica: it gives one to where they have least.
   void unbunch() {
     const Problem& problem = board_.problem;
+    constexpr double tenths = 3e-3;  // what a workload's own balance may cost in the total's
+    ceiling_ = fresh_ ? tenths : tolerance_;
+    // One replica is what cannot be divided; what is there already is not moved for a second.
+    const double some = fresh_ ? 1 : 2;
     for (std::uint32_t f = 0; f < problem.families.size() && problem.families.size() > 1; ++f) {
       if (problem.families[f].own_weight <= 0) continue;
       const auto [sum, largest] = family_total(f);
@@ -348,7 +402,7 @@ class Balancer {
       const auto& share = problem.own_shares[problem.families[f].own_share];
       for (std::uint32_t n = 0; n < problem.nodes; ++n) {
         if (board_.takes_part[n] == 0) continue;
-        const double bound = sum * share[n] * (1 + tolerance_) + largest;
+        const double bound = sum * share[n] * (1 + tolerance_) + some * largest;
         while (static_cast<double>(levels_.families().at(f, n)) > bound && !out() && give_of(f, n)) {
         }
       }
@@ -396,6 +450,9 @@ class Balancer {
   std::vector<std::pair<double, std::uint32_t>> sorted_;
   std::vector<Candidate> best_, candidates_;
   std::vector<double> total_share_;
+  std::vector<std::uint8_t> minded_;  // by family
+  static constexpr double no_ceiling = 1e300;
+  double ceiling_ = no_ceiling;
 };
 
 bool needed(const Board& board) {

@@ -45,17 +45,21 @@ std::vector<std::uint32_t> fewest_moves(const Board& board, std::uint32_t group)
   return row;
 }
 
+// The reason of the shard's move that was most like it; one that grew or shrank is like none that goes from somewhere to somewhere.
 MoveReason reason_of(const Board& board, const PlannedMove& net) {
   if (net.to == none) return MoveReason::shrink;
   if (net.from == none) return MoveReason::grow;
-  const PlannedMove* found = nullptr;
+  const Standing standing = board.standing_by[board.problem.families[board.problem.group_family[net.group]].able][net.from];
+  if (standing == Standing::down) return MoveReason::repair;
+  if (standing == Standing::draining) return MoveReason::drain;
+  MoveReason reason = standing == Standing::unable ? MoveReason::rules : MoveReason::balance;
   int best = -1;
   for (const PlannedMove& move : board.moves) {
-    if (move.group != net.group) continue;
+    if (move.group != net.group || move.to == none || move.from == none) continue;
     const int likeness = (move.from == net.from ? 2 : 0) + (move.to == net.to ? 1 : 0);
-    if (likeness > best) found = &move, best = likeness;
+    if (likeness > best) reason = move.reason, best = likeness;
   }
-  return found->reason;
+  return reason;
 }
 
 struct Pending {
