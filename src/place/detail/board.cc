@@ -32,6 +32,7 @@ bool Board::may_swap(std::uint32_t one, std::uint32_t other) const {
 void Board::move(const Trial& trial, MoveReason reason) {
   for (const Trial::Step& step : trial.steps()) {
     if (flags[problem.replica_group[step.replica]].fresh) continue;
+    if (reason == MoveReason::room) flags[problem.replica_group[step.replica]].made_room = true;
     const std::uint32_t home = state->home(step.replica);
     if (step.from == home) {
       touched_.emplace_back(step.replica, reason);
@@ -66,6 +67,7 @@ bool Board::end_round() {
     if (counts[i] == 0 || state->at(replica) == state->home(replica)) continue;
     moves.push_back({problem.replica_group[replica], state->home(replica), state->at(replica), reason, round});
   }
+  for (const auto& [replica, reason] : touched_) flags[problem.replica_group[replica]].made_room = false;
   touched_.clear();
   ++round;
   return state->settle();
@@ -81,7 +83,10 @@ double Board::move_cost(std::uint32_t replica) const {
 
 bool Board::may_go(std::uint32_t replica) const {
   const std::uint32_t group = problem.replica_group[replica];
-  if (!movable(group) || pinned(replica)) return false;
+  if (!movable(group) || pinned(replica) || flags[group].made_room) return false;
+  // Where the leader was lost, whoever leads now is there and stays.
+  const std::uint32_t led = problem.origin_leader[group];
+  if (led != none && is_down(led) && state->leader(group) == replica) return false;
   if (flags[group].fresh && round > 1) return false;  // room that others leave is not for what is placed for the first time
   // One that moves already may go elsewhere instead, as long as no rule about the others depends on the order.
   if (state->at(replica) != state->home(replica) && !problem.families[problem.group_family[group]].spread_hard) return true;

@@ -23,6 +23,7 @@ struct GroupFlags {
   bool moving : 1 = false;     // has a move in flight: gets no other
   bool no_quorum : 1 = false;  // more than half of its replicas are down, and nobody forces it
   bool fresh : 1 = false;      // placed for the first time in this plan
+  bool made_room : 1 = false;  // moved in this round for another's sake, and stays until that one has come
 };
 
 // One workload's groups: those that were there, and those that this plan adds.
