@@ -17,7 +17,7 @@
 #include <ctime>
 #include <string>
 
-#include "roadef_model.h"
+#include "bench/roadef_model.h"
 
 #include "evenkeel/base/file.h"
 #include "evenkeel/base/text.h"

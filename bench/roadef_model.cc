@@ -1,4 +1,4 @@
-#include "roadef_model.h"
+#include "bench/roadef_model.h"
 
 #include <fmt/format.h>
 

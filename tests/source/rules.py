@@ -133,7 +133,7 @@ def includes_by_full_path(project) -> Iterable[Problem]:
         for include in cpp.includes(project.tree.text(path)):
             ours = include.path.startswith("evenkeel/")
             allowed = ours or include.path in GENERATED_HEADERS
-            allowed = allowed or (path.startswith(("tests/", "bench/")) and include.path.startswith("tests/"))
+            allowed = allowed or (path.startswith(("tests/", "bench/")) and include.path.startswith(("tests/", "bench/")))
             if ".." in include.path.split("/"):
                 yield Problem(path, include.line, f"{include.path} has a `..`; write the header's full path")
             elif include.quoted and not allowed:

@@ -10,10 +10,31 @@ bool Board::may_move_more(std::uint32_t count) const {
   return options.all || most == 0 || in_flight.size() + moves_planned + count <= most;
 }
 
+// Room that others leave in an earlier round is not for what is placed for the first time: it is there from the start.
+bool Board::fits_from_the_start(std::uint32_t replica, std::uint32_t to) const {
+  if (highest_.empty()) return true;
+  const std::vector<Amount> load = carried(replica);
+  for (std::size_t d = 0; d < load.size(); ++d) {
+    const std::size_t cell = to * load.size() + d;
+    if (load[d] > 0 && highest_[cell] + load[d] > problem.limit[cell]) return false;
+  }
+  return true;
+}
+
+std::vector<Amount> Board::carried(std::uint32_t replica) const {
+  const auto own = problem.load(problem.replica_load[replica]);
+  std::vector<Amount> load(own.begin(), own.end());
+  const std::uint32_t group = problem.replica_group[replica], lead = problem.group_lead[group];
+  if (lead == none || state->leader(group) != replica) return load;
+  for (std::size_t d = 0; d < load.size(); ++d) load[d] += problem.load(lead)[d];
+  return load;
+}
+
 bool Board::may_move(std::uint32_t replica, std::uint32_t to) const {
-  if (options.all) return true;
+  if (options.all && !flags[problem.replica_group[replica]].fresh) return true;
   const std::uint32_t at = state->at(replica), home = state->home(replica);
-  if (flags[problem.replica_group[replica]].fresh || to == home) return true;
+  if (flags[problem.replica_group[replica]].fresh) return to == none || fits_from_the_start(replica, to);
+  if (to == home) return true;
   if (at == home && !may_move_more()) return false;
   const std::uint32_t most = cluster->settings.moves_per_node_max;
   if (most == 0) return true;
@@ -22,16 +43,28 @@ bool Board::may_move(std::uint32_t replica, std::uint32_t to) const {
 }
 
 bool Board::may_swap(std::uint32_t one, std::uint32_t other) const {
-  if (options.all) return true;
   const std::uint32_t a = state->at(one), b = state->at(other);
+  if (options.all) return may_move(one, b) && may_move(other, a);
   const std::uint32_t most = cluster->settings.moves_per_node_max;
   if (most > 0 && (node_moves[a] + 2 > most || node_moves[b] + 2 > most)) return false;
   return may_move_more(2) && may_move(one, b) && may_move(other, a);
 }
 
+void Board::move_from_the_start(const Trial::Step& step) {
+  if (highest_.empty()) return;
+  const std::vector<Amount> load = carried(step.replica);
+  for (std::size_t d = 0; d < load.size(); ++d) {
+    if (step.from != none) highest_[step.from * load.size() + d] -= load[d];
+    if (step.to != none) highest_[step.to * load.size() + d] += load[d];
+  }
+}
+
 void Board::move(const Trial& trial, MoveReason reason) {
   for (const Trial::Step& step : trial.steps()) {
-    if (flags[problem.replica_group[step.replica]].fresh) continue;
+    if (flags[problem.replica_group[step.replica]].fresh) {
+      move_from_the_start(step);
+      continue;
+    }
     if (reason == MoveReason::room) flags[problem.replica_group[step.replica]].made_room = true;
     const std::uint32_t home = state->home(step.replica);
     if (step.from == home) {
@@ -49,6 +82,20 @@ void Board::move(const Trial& trial, MoveReason reason) {
     }
   }
   state->apply(trial);
+}
+
+bool Board::remember_peaks() {
+  if (std::ranges::none_of(spans, [](const Span& span) { return span.fresh_count > 0; })) return false;
+  highest_.resize(problem.nodes * problem.width());
+  // What is placed for the first time was moved about, but only its last place counts.
+  const bool any = state->settle([&](std::uint32_t group) { return flags[group].fresh; });
+  for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+    for (std::size_t d = 0; d < problem.width(); ++d) {
+      Amount& highest = highest_[n * problem.width() + d];
+      highest = std::max(highest, state->peak(n)[d]);
+    }
+  }
+  return any;
 }
 
 bool Board::end_round() {
@@ -69,8 +116,9 @@ bool Board::end_round() {
   }
   for (const auto& [replica, reason] : touched_) flags[problem.replica_group[replica]].made_room = false;
   touched_.clear();
+  const bool fresh = remember_peaks();
   ++round;
-  return state->settle();
+  return state->settle() || fresh;
 }
 
 double Board::move_cost(std::uint32_t replica) const {
@@ -87,7 +135,6 @@ bool Board::may_go(std::uint32_t replica) const {
   // Where the leader was lost, whoever leads now is there and stays.
   const std::uint32_t led = problem.origin_leader[group];
   if (led != none && is_down(led) && state->leader(group) == replica) return false;
-  if (flags[group].fresh && round > 1) return false;  // room that others leave is not for what is placed for the first time
   // One that moves already may go elsewhere instead, as long as no rule about the others depends on the order.
   if (state->at(replica) != state->home(replica) && !problem.families[problem.group_family[group]].spread_hard) return true;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {

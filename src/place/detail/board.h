@@ -125,6 +125,13 @@ struct Board {
   bool out_of_budget();
 
  private:
+  bool fits_from_the_start(std::uint32_t replica, std::uint32_t to) const;
+  std::vector<Amount> carried(std::uint32_t replica) const;  // its load, with what it carries as a leader
+  void move_from_the_start(const Trial::Step& step);
+  bool remember_peaks();
+
+  std::vector<Amount>
+      highest_;  // nodes × dimensions: the peaks of the rounds before, where something is placed for the first time
   std::vector<std::pair<std::uint32_t, MoveReason>> touched_;  // replicas of this round
   std::uint64_t asked_ = 0;
   bool stopped_ = false;

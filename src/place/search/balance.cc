@@ -35,7 +35,8 @@ class Balancer {
         state_(*board.state),
         levels_(board),
         trial_(state_),
-        tolerance_(fresh_ ? level_enough : static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6) {}
+        setting_(static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6),
+        tolerance_(fresh_ ? level_enough : setting_) {}
 
   void run() {
     find_minded();
@@ -179,6 +180,10 @@ class Balancer {
 
   // Twice, since what is done against bunching is undone by nobody, and may leave a node higher than before.
   void level_all() {
+    if (board_.problem.nodes <= few_nodes) {
+      please();
+      fill();
+    }
     relieve();
     unbunch();
     relieve();
@@ -219,7 +224,7 @@ class Balancer {
   void fill() {
     std::vector<std::uint32_t> cold;
     for (std::uint32_t n = 0; n < board_.problem.nodes; ++n) {
-      if (board_.takes_part[n] != 0 && levels_.lowest(n) < -tolerance_) cold.push_back(n);
+      if (board_.takes_part[n] != 0 && levels_.lowest(n) < -setting_) cold.push_back(n);
     }
     std::ranges::sort(cold, {}, [&](std::uint32_t n) { return std::tuple(levels_.lowest(n), board_.salt[n], n); });
     // One replica each in turn, so that none is filled from what another could have had.
@@ -445,7 +450,8 @@ class Balancer {
   State& state_;
   Levels levels_;
   Trial trial_;
-  double tolerance_;
+  double setting_;    // the cluster's tolerance
+  double tolerance_;  // from where on nodes give away
   std::vector<std::uint32_t> nodes_, free_, others_;
   std::vector<std::pair<double, std::uint32_t>> sorted_;
   std::vector<Candidate> best_, candidates_;
@@ -478,8 +484,12 @@ bool needed(const Board& board) {
 
 void level_fresh(Board& board) {
   if (std::ranges::none_of(board.spans, [](const Span& span) { return span.fresh_count > 0; })) return;
-  Balancer(board, Balancer::Scope::fresh).run();
-  board.state->settle([&](std::uint32_t group) { return board.flags[group].fresh; });
+  // Later rounds leave it alone, so in small clusters, where one replica more or less matters, it is turned until nothing changes.
+  const int turns = board.problem.nodes <= few_nodes ? 8 : 1;
+  for (int turn = 0; turn < turns; ++turn) {
+    Balancer(board, Balancer::Scope::fresh).run();
+    if (!board.state->settle([&](std::uint32_t group) { return board.flags[group].fresh; })) break;
+  }
 }
 
 void balance(Board& board) {

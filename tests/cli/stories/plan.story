@@ -355,7 +355,7 @@ run plan -f refused.yaml -o json
   "violations": [],
   "stats": {
     "seconds": …,
-    "evaluated_moves": 4,
+    "evaluated_moves": 2,
     "moves": 0,
     "moves_floor": 0,
     "cut_short": false,

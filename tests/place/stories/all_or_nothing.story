@@ -4,7 +4,7 @@ settings: {hard_limit: 100%}
 nodes: [{name: "n[1-2]", capacity: {cpu: 1}}]
 workloads: [{name: t1, shards: 3, load: {cpu: 1}}]
 ----
-refused t1 capacity proved: needs 3 slots on different nodes; there are 2
+refused t1 capacity proved: needs 3 slots; 2 are free
 
 # New workloads are decided in the order of the file, each on what the earlier left: the first takes the room, the second is refused whole,
 # the third, which is small, still fits.
@@ -24,7 +24,7 @@ first/4: n1
 first/5: n2
 third/0: n2
 third/1: n1
-refused second capacity proved: needs 3 slots on different nodes; there are 2
+refused second capacity proved: needs 3 slots; 2 are free
 
 # The same in another order: what comes first counts, not what is larger.
 summary
@@ -37,7 +37,7 @@ workloads:
 ----
 n1: holds 3, leads 3
 n2: holds 2, leads 2
-refused first capacity proved: needs 6 slots on different nodes; there are 5
+refused first capacity proved: needs 6 slots; 5 are free
 
 # New shards of a workload that is there are one request too: refused together, its rows stay as they were.
 plan
@@ -48,7 +48,7 @@ placement: {t1: [[n1], [n2]]}
 ----
 t1/0: n1
 t1/1: n2
-refused t1 capacity proved: needs 3 slots on different nodes; there are 2
+refused t1 capacity proved: needs 3 slots; 2 are free
 
 # With one fewer they are placed.
 plan
@@ -81,7 +81,7 @@ nodes:
   - {name: c, replicas_max: 1}
 workloads: [{name: t1, shards: 3, replicas: 2}]
 ----
-refused t1 count proved: needs 6 slots on different nodes; there are 5
+refused t1 count proved: needs 6 slots on different nodes; 5 are free
 
 # Room that a drained replica will leave is not there yet for what is new: n1 is full until t1/0 has gone.
 plan

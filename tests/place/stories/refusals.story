@@ -44,14 +44,14 @@ plan
 nodes: [{name: "n[1-2]", replicas_max: 2}]
 workloads: [{name: t1, shards: 5}]
 ----
-refused t1 count proved: needs 5 slots on different nodes; there are 4
+refused t1 count proved: needs 5 slots; 4 are free
 
 # Too much for the capacity; the reason names the bound that binds.
 plan
 nodes: [{name: "n[1-2]", capacity: {cpu: 10, disk: 100}}]
 workloads: [{name: t1, shards: 20, load: {cpu: 1, disk: 1}}]
 ----
-refused t1 capacity proved: needs 20 slots on different nodes; there are 18
+refused t1 capacity proved: needs 20 slots; 18 are free
 
 # One replica larger than every node.
 plan

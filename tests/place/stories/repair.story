@@ -97,7 +97,7 @@ placement: {t1: [[n2, n1]], t2: [[n3]]}
 t1/0: n2 n1
 t2/0: n3
 refused t1/0 on n1 capacity not proved: none of 1 nodes has room
-  n2: cpu 48%+48% > 95%
+  n2: it has a replica of this shard
   n3: cpu 49%+48% > 95%
 violation t1/0 down hard: n1 is down
 
