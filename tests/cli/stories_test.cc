@@ -19,7 +19,7 @@ namespace {
 
 // How long planning took is the one thing that differs from run to run.
 std::string without_seconds(const std::string& out) {
-  return std::regex_replace(out, std::regex("(\"?seconds\"?: )[0-9.]+"), "$1…");
+  return std::regex_replace(out, std::regex("(\"?(seconds|evaluated_moves)\"?: )[0-9.]+"), "$1…");
 }
 
 class Shell {

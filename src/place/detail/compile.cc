@@ -139,11 +139,12 @@ class Compiler {
     if (board_.disk < resources_.size()) board_.disk_unit = units_[board_.disk].size().to_double();
   }
 
+  // What only leaders carry says nothing of the other replicas: those count by their number.
   static bool has_load(const Workload& workload) {
     const auto any = [](const Amounts& amounts) {
       return std::ranges::any_of(amounts, [](const auto& amount) { return amount.second > Quantity(); });
     };
-    return any(workload.load) || any(workload.leader_load) || !workload.shard_loads.resources.empty();
+    return any(workload.load) || !workload.shard_loads.resources.empty();
   }
 
   // Resources; the number of replicas, for its limit; and the number of those that have no load, for their level.

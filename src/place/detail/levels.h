@@ -34,10 +34,6 @@ class Levels {
   Amount load(std::uint32_t replica, std::size_t dimension) const;
   // What the level goals say of a shift, without asking any rule: O(dimensions).
   double shift_gain(std::uint32_t replica, std::uint32_t from, std::uint32_t to) const;
-  // The part of it that is the replica's workload by itself.
-  double family_gain(std::uint32_t replica, std::uint32_t from, std::uint32_t to) const {
-    return -(family_change(replica, from, -1) + family_change(replica, to, 1));
-  }
   double swap_gain(std::uint32_t one, std::uint32_t other) const;
   // A replica's size: its parts of the whole cluster's load, summed over the dimensions.
   double size(std::uint32_t replica) const;

@@ -21,7 +21,6 @@ constexpr double worth = 1e-3;
 constexpr double level_enough = 2e-4;
 constexpr std::size_t partners = 4;    // of each kind: of all nodes, and of the node's own domains
 constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
-constexpr double own_fair = 5;         // how much more than in other moves a workload's own fair share counts in filling a node
 constexpr std::size_t asked = 4;       // candidates of each pair of nodes that are asked of every rule and goal
 
 class Balancer {
@@ -243,13 +242,31 @@ class Balancer {
       if (levels_.highest(donor) <= levels_.lowest(node)) continue;
       best_.clear();
       for (const std::uint32_t replica : some_of(donor)) {
-        keep(best_, {-distance(replica, ideal) + levels_.shift_gain(replica, donor, node) / 2 +
-                         own_fair * levels_.family_gain(replica, donor, node),
-                     replica, node, none});
+        keep(best_, {fill_score(replica, donor, node, ideal), replica, node, none});
       }
       candidates_.insert(candidates_.end(), best_.begin(), best_.end());
     }
     return apply_nearest(node);
+  }
+
+  // How well a replica suits a node that is to be filled: first of all it is of a workload that the node lacks most, then it is near to the
+  // load that the node should get next, from a node that can best spare it.
+  double fill_score(std::uint32_t replica, std::uint32_t donor, std::uint32_t node, const std::vector<double>& ideal) {
+    const double gain = levels_.shift_gain(replica, donor, node) / 2;
+    const std::uint32_t f = family_of(board_.problem, replica);
+    if (board_.problem.families[f].own_weight <= 0) return gain - distance(replica, ideal);
+    const double fair = family_fair(f) * board_.problem.own_shares[board_.problem.families[f].own_share][node];
+    const double lack = fair > 0 ? 1 - static_cast<double>(levels_.families().at(f, node)) / fair : 0;
+    const double size = static_cast<double>(board_.problem.width()) / static_cast<double>(board_.problem.replicas());
+    return gain + 2 * size * lack - distance(replica, ideal) / 5;
+  }
+
+  double family_fair(std::uint32_t f) {
+    if (family_fair_.empty()) {
+      for (std::uint32_t each = 0; each < board_.problem.families.size(); ++each)
+        family_fair_.push_back(family_total(each).first);
+    }
+    return family_fair_[f];
   }
 
   // Of those asked, the one nearest to what the node should get next, if it is for the better.
@@ -455,7 +472,7 @@ class Balancer {
   std::vector<std::uint32_t> nodes_, free_, others_;
   std::vector<std::pair<double, std::uint32_t>> sorted_;
   std::vector<Candidate> best_, candidates_;
-  std::vector<double> total_share_;
+  std::vector<double> total_share_, family_fair_;
   std::vector<std::uint8_t> minded_;  // by family
   static constexpr double no_ceiling = 1e300;
   double ceiling_ = no_ceiling;
