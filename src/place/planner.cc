@@ -30,7 +30,9 @@ void put_right(Board& board) {
 void put_level(Board& board) {
   detail::keep_limits(board);
   detail::spread_out(board);
-  detail::level_leaders(board);  // what they carry is levelled best by passing it on, which moves nothing
+  // What leaders carry is levelled best by passing it on, which moves nothing.
+  if (std::ranges::any_of(board.rows, [](const detail::LoadRows& rows) { return rows.lead != none; }))
+    detail::level_leaders(board);
   detail::balance(board);
   detail::level_leaders(board);
 }

@@ -20,6 +20,7 @@ constexpr double worth = 1e-3;
 // What costs nothing goes on until no node is further than this from its fair share.
 constexpr double level_enough = 2e-4;
 constexpr std::size_t partners = 4;    // of each kind: of all nodes, and of the node's own domains
+constexpr std::size_t donors = 2;      // the same, of a node that is being filled: it takes one replica from each in turn
 constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
 constexpr std::size_t asked = 4;       // candidates of each pair of nodes that are asked of every rule and goal
 
@@ -173,7 +174,8 @@ class Balancer {
   }
 
   void partners_of(std::uint32_t node, bool fullest, std::vector<std::uint32_t>& found) const {
-    const std::size_t most = board_.problem.nodes <= few_nodes ? few_nodes : partners;
+    const std::size_t many = fullest ? donors : partners;
+    const std::size_t most = board_.problem.nodes <= few_nodes ? few_nodes : many;
     fullest ? levels_.fullest(node, most, found) : levels_.emptiest(node, most, found);
   }
 
@@ -340,7 +342,7 @@ class Balancer {
 
   // A donor's replicas that may go; of many only some, other ones each time, since there are donors enough.
   std::span<const std::uint32_t> some_of(std::uint32_t donor) {
-    constexpr std::size_t most = 48;
+    constexpr std::size_t most = 32;
     const auto all = state_.replicas_on(donor);
     free_.clear();
     const bool few = board_.problem.nodes <= few_nodes || all.size() <= most;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "evenkeel/place/detail/stages.h"
 
@@ -122,6 +123,7 @@ class Explainer {
     if (cost.tiers[Cost::affinity] > 0) return "it would be with what it should avoid, or without what it should be close to";
     if (cost.tiers[Cost::soft] > 0) return "a soft limit would be exceeded further";
     const double level = cost.tiers[Cost::level];
+    if (std::abs(level) < 1e-9) return "load would be no more level";
     if (level > 0) return fmt::format("load would be less level (by {:.3g})", level);
     return fmt::format("load would be more level (by {:.3g}), but not by enough to be worth a move", -level);
   }

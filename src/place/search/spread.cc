@@ -16,6 +16,7 @@ bool find_sharers(const Board& board, std::uint32_t group, std::vector<std::uint
   if (family.partition == none) return false;
   const auto& domain = problem.partitions[family.partition].domain;
   const std::uint32_t first = problem.group_first[group], end = problem.group_end(group);
+  if (end - first < 2) return false;
   for (std::uint32_t r = first; r < end; ++r) {
     if (board.state->at(r) == none) continue;
     for (std::uint32_t other = first; other < end; ++other) {
