@@ -46,7 +46,7 @@ std::vector<std::uint32_t> fewest_moves(const Board& board, std::uint32_t group)
 }
 
 // The reason of the shard's move that was most like it; one that grew or shrank is like none that goes from somewhere to somewhere.
-MoveReason reason_of(const Board& board, const PlannedMove& net) {
+MoveReason reason_of(const Board& board, std::span<const PlannedMove> of_shard, const PlannedMove& net) {
   if (net.to == none) return MoveReason::shrink;
   if (net.from == none) return MoveReason::grow;
   const Standing standing = board.standing_by[board.problem.families[board.problem.group_family[net.group]].able][net.from];
@@ -54,8 +54,8 @@ MoveReason reason_of(const Board& board, const PlannedMove& net) {
   if (standing == Standing::draining) return MoveReason::drain;
   MoveReason reason = standing == Standing::unable ? MoveReason::rules : MoveReason::balance;
   int best = -1;
-  for (const PlannedMove& move : board.moves) {
-    if (move.group != net.group || move.to == none || move.from == none) continue;
+  for (const PlannedMove& move : of_shard) {
+    if (move.to == none || move.from == none) continue;
     const int likeness = (move.from == net.from ? 2 : 0) + (move.to == net.to ? 1 : 0);
     if (likeness > best) reason = move.reason, best = likeness;
   }
@@ -128,14 +128,17 @@ void order(Board& board) {
       board.problem.origin_leader[group] = leader == none ? none : board.state->at(leader);
     }
   }
+  std::vector<PlannedMove> by_shard = board.moves;
+  std::ranges::stable_sort(by_shard, {}, &PlannedMove::group);
   std::vector<Pending> pending;
   for (const std::uint32_t group : moved_groups(board)) {
+    const auto of_shard = std::ranges::equal_range(by_shard, group, {}, &PlannedMove::group);
     board.state->reorder(group, fewest_moves(board, group));
     const std::uint32_t first = board.problem.group_first[group];
     for (std::uint32_t r = first; r < board.problem.group_end(group); ++r) {
       if (board.problem.origin[r] == board.state->at(r)) continue;
       PlannedMove net{group, board.problem.origin[r], board.state->at(r), MoveReason::balance, 1};
-      net.reason = reason_of(board, net);
+      net.reason = reason_of(board, of_shard, net);
       pending.push_back({r, net});
     }
   }
