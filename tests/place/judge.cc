@@ -530,7 +530,7 @@ class Judge {
   bool is_refused(const Shard& shard, const std::optional<std::uint32_t>& n) const {
     return std::ranges::any_of(plan_.refused, [&](const Refusal& r) {
       if (r.workload != shard.workload->name || r.shard != ShardIndex(shard.number)) return false;
-      return n ? r.node == NodeIndex(*n) || !r.node : !r.node;
+      return !r.node || (n.has_value() && r.node->value() == n.value_or(0));
     });
   }
   // Every replica that was to be placed, repaired or drained, and was not, is accounted for.
