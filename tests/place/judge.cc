@@ -527,17 +527,23 @@ class Judge {
       say("{}: {} leads, which holds it only after the move, though a live replica could", name(shard), name(leader));
   }
 
-  bool is_refused(const Shard& shard, const std::optional<std::uint32_t>& n) const {
-    return std::ranges::any_of(plan_.refused, [&](const Refusal& r) {
-      if (r.workload != shard.workload->name || r.shard != ShardIndex(shard.number)) return false;
-      return !r.node || (n.has_value() && r.node->value() == n.value_or(0));
-    });
+  // Of a replica on that node, or of one that is nowhere yet.
+  bool is_refused(const Shard& shard, std::uint32_t n) const {
+    return is_refused(shard) || std::ranges::any_of(plan_.refused, [&](const Refusal& r) {
+             return is_of(r, shard) && r.node.has_value() && r.node->value() == n;
+           });
+  }
+  bool is_refused(const Shard& shard) const {
+    return std::ranges::any_of(plan_.refused, [&](const Refusal& r) { return is_of(r, shard) && !r.node.has_value(); });
+  }
+  static bool is_of(const Refusal& r, const Shard& shard) {
+    return r.workload == shard.workload->name && r.shard == ShardIndex(shard.number);
   }
   // Every replica that was to be placed, repaired or drained, and was not, is accounted for.
   void check_explained(const Shard& shard) {
     if (!everything() || shard.is_new) return;
     const bool excused = !shard.in_flight.empty() || (lost(shard) && !options_.force);
-    if (shard.after.size() < shard.workload->replicas && !excused && !is_refused(shard, std::nullopt) && !waits(shard))
+    if (shard.after.size() < shard.workload->replicas && !excused && !is_refused(shard) && !waits(shard))
       say("{} has {} of {} replicas, neither refused nor waiting", name(shard), shard.after.size(), shard.workload->replicas);
     if (shard.after.size() > shard.workload->replicas && !excused && !waits(shard))
       say("{} has {} replicas instead of {}, and waits for nothing", name(shard), shard.after.size(), shard.workload->replicas);
@@ -578,7 +584,7 @@ class Judge {
     if (any([&](std::uint32_t n) { return unsuited(n) && pinned(shard, n); })) require(shard, Rule::able, std::nullopt);
     // What is refused is said to be unmet by that.
     if (shard.after.size() < shard.workload->replicas)
-      require(shard, Rule::replicas, is_refused(shard, std::nullopt) ? std::nullopt : std::optional(true));
+      require(shard, Rule::replicas, is_refused(shard) ? std::nullopt : std::optional(true));
     Row live = shard.after;
     std::erase_if(live, [&](std::uint32_t n) { return down(n); });
     const std::size_t domains = domains_of(shard, live);
