@@ -114,6 +114,8 @@ struct Board {
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
   bool may_go(std::uint32_t replica) const;
   bool is_down(std::uint32_t n) const { return down[n] != 0; }
+  // Its load, with what it carries as a leader.
+  std::vector<Amount> carried(std::uint32_t replica) const;
   // Whether the limits on moves allow this one more; a replica that moves already in this round may still go elsewhere.
   bool may_move(std::uint32_t replica, std::uint32_t to) const;
   bool may_move_more(std::uint32_t count = 1) const;
@@ -126,7 +128,6 @@ struct Board {
 
  private:
   bool fits_from_the_start(std::uint32_t replica, std::uint32_t to) const;
-  std::vector<Amount> carried(std::uint32_t replica) const;  // its load, with what it carries as a leader
   void move_from_the_start(const Trial::Step& step);
   bool remember_peaks();
 

@@ -34,21 +34,10 @@ bool only_full(const Board& board, Trial& trial, std::uint32_t replica, std::uin
 
 }  // namespace
 
-// A replica's load, with what it carries as a leader.
-static std::vector<Amount> load_of(const Board& board, std::uint32_t replica) {
-  const Problem& problem = board.problem;
-  const auto own = problem.load(problem.replica_load[replica]);
-  std::vector<Amount> load(own.begin(), own.end());
-  const std::uint32_t group = problem.replica_group[replica];
-  if (board.state->leader(group) != replica || problem.group_lead[group] == none) return load;
-  for (std::size_t d = 0; d < load.size(); ++d) load[d] += problem.load(problem.group_lead[group])[d];
-  return load;
-}
-
 bool make_room(Board& board, Finder& finder, std::uint32_t replica) {
   State& state = *board.state;
   Trial trial(state);
-  const std::vector<Amount> load = load_of(board, replica);
+  const std::vector<Amount> load = board.carried(replica);
   std::uint32_t best = none, best_to = none;
   Cost best_cost;
   std::size_t looked = 0;
