@@ -21,6 +21,23 @@ bool Board::fits_from_the_start(std::uint32_t replica, std::uint32_t to) const {
   return true;
 }
 
+std::vector<std::uint32_t> Board::troubled_groups() const {
+  std::vector<std::uint32_t> groups;
+  if (all_may_stay) return groups;
+  std::vector<std::uint8_t> troubled(problem.nodes);
+  for (const std::vector<Standing>& standing : standing_by) {
+    for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+      if (standing[n] != Standing::fine) troubled[n] = 1;
+    }
+  }
+  for (std::uint32_t r = 0; r < problem.replicas(); ++r) {
+    const std::uint32_t at = state->at(r);
+    if (at == none || troubled[at] == 0) continue;
+    if (const std::uint32_t group = problem.replica_group[r]; groups.empty() || groups.back() != group) groups.push_back(group);
+  }
+  return groups;
+}
+
 std::vector<Amount> Board::carried(std::uint32_t replica) const {
   const auto own = problem.load(problem.replica_load[replica]);
   std::vector<Amount> load(own.begin(), own.end());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,13 +63,12 @@ struct Board {
   std::vector<std::uint8_t> takes_part;   // in fair shares: up, or up without leaders
   std::vector<std::uint8_t> may_lead;
   std::vector<std::uint8_t> down;
-  std::vector<std::vector<std::uint8_t>> may_stay;  // by class: what is there need not leave, as far as labels and taints go
-  std::vector<std::vector<Standing>> standing_by;   // by class and node
-  bool all_may_stay = true;                         // nobody must leave a node, whatever its class
-  std::size_t disk = ~std::size_t{0};               // that resource's dimension, if there is one
-  double disk_unit = 1;                             // what one unit of it is in the cluster's
-  static constexpr double leader_weight = 0.01;     // of leaders' level, where everything level is about 1
-  std::size_t resources = 0;                        // the first dimensions; the next is the number of replicas
+  std::vector<std::vector<Standing>> standing_by;  // by class and node
+  bool all_may_stay = true;                        // nobody must leave a node, whatever its class
+  std::size_t disk = ~std::size_t{0};              // that resource's dimension, if there is one
+  double disk_unit = 1;                            // what one unit of it is in the cluster's
+  static constexpr double leader_weight = 0.01;    // of leaders' level, where everything level is about 1
+  std::size_t resources = 0;                       // the first dimensions; the next is the number of replicas
 
   // Groups and replicas.
   std::vector<Span> spans;           // by workload
@@ -106,6 +106,22 @@ struct Board {
   }
   bool pinned(std::uint32_t replica) const { return replica < problem.frozen.size() && problem.frozen[replica] != 0; }
   bool is_recent(std::uint32_t replica) const { return replica < recent.size() && recent[replica] != 0; }
+  // Whether two of the shard's replicas are in one domain of those it should be spread over.
+  bool crowded(std::uint32_t group) const {
+    const std::uint32_t partition = problem.families[problem.group_family[group]].partition;
+    if (partition == none) return false;
+    const std::uint32_t* domain = problem.partitions[partition].domain.data();
+    const std::span<const std::uint32_t> row = state->row(group);
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      if (row[i] == none) continue;
+      for (std::size_t j = 0; j < i; ++j) {
+        if (row[j] != none && domain[row[i]] == domain[row[j]]) return true;
+      }
+    }
+    return false;
+  }
+  // Groups with a replica on a node that some must leave, in order: nearly none, of a pass over all replicas that is little else.
+  std::vector<std::uint32_t> troubled_groups() const;
   // Whether the shard may get a move at all in this round.
   bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
 

@@ -193,7 +193,7 @@ class Compiler {
     if (std::ranges::none_of(avoid, [](std::uint8_t avoided) { return avoided != 0; })) avoid.clear();
     problem().able.push_back(std::move(able));
     problem().avoid.push_back(std::move(avoid));
-    board_.may_stay.push_back(std::move(stay));
+    may_stay_.push_back(std::move(stay));
   }
 
   std::uint32_t partition_of(const std::string& level) {
@@ -213,7 +213,7 @@ class Compiler {
   }
 
   void fill_standing() {
-    for (const auto& stay : board_.may_stay) {
+    for (const auto& stay : may_stay_) {
       std::vector<Standing>& standing = board_.standing_by.emplace_back();
       for (std::uint32_t n = 0; n < problem().nodes; ++n) {
         const NodeStatus status = board_.node(n).status;
@@ -591,7 +591,8 @@ class Compiler {
   std::vector<Unit> units_;
   bool loadless_ = false;
   bool has_pins_ = false;
-  std::map<std::size_t, std::uint32_t> partitions_;                // by depth
+  std::map<std::size_t, std::uint32_t> partitions_;  // by depth
+  std::vector<std::vector<std::uint8_t>> may_stay_;  // by class: what is there need not leave, as far as labels and taints go
   std::map<std::vector<std::uint8_t>, std::uint32_t> own_shares_;  // by the dimensions that count
   std::vector<double> totals_;                                     // by dimension
 };

@@ -126,7 +126,7 @@ void level(Board& board) {
 
 void fail_over(Board& board) {
   if (std::ranges::find(board.down, 1) == board.down.end()) return;
-  for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
+  for (const std::uint32_t group : board.troubled_groups()) {
     const std::uint32_t node = leader_node(board, group);
     if (node == none || !board.is_down(node) || board.flags[group].no_quorum) continue;
     pass_leadership(board, group, board.state->leader(group), true);

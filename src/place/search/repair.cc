@@ -32,8 +32,7 @@ struct Leaver {
 std::vector<Leaver> find_leavers(const Board& board) {
   const Problem& problem = board.problem;
   std::vector<Leaver> leavers;
-  if (board.all_may_stay) return leavers;
-  for (std::uint32_t group = 0; group < problem.groups(); ++group) {
+  for (const std::uint32_t group : board.troubled_groups()) {
     if (!board.movable(group)) continue;
     const std::size_t before = leavers.size();
     std::uint32_t alive = 0;

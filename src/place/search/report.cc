@@ -133,10 +133,12 @@ class Reporter {
 
   void find_violations() {
     find_full_nodes();
+    const std::vector<std::uint32_t> troubled = board_.troubled_groups();
+    for (const std::uint32_t group : troubled) check_standing(group);
     for_all_groups([&](std::uint32_t group, std::uint32_t) {
-      const bool stands = board_.all_may_stay || check_standing(group);
-      const bool spread = check_spread(group);
-      if (board_.flags[group].moving && (!stands || !spread))
+      const bool crowded = board_.crowded(group);
+      if (crowded) check_spread(group);
+      if (board_.flags[group].moving && (crowded || !stands(group)))
         add(group, Rule::moving, false, "it has a move in flight, and needs another");
       check_count(group);
       check_leader(group);
@@ -149,8 +151,15 @@ class Reporter {
     });
   }
 
-  // Replicas that should have left; true if there is none.
-  bool check_standing(std::uint32_t group) {
+  bool stands(std::uint32_t group) const {
+    for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
+      if (board_.standing(r) != Standing::fine) return false;
+    }
+    return true;
+  }
+
+  // Replicas that should have left.
+  void check_standing(std::uint32_t group) {
     std::map<Standing, std::vector<std::string>> where;
     for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
       const Standing standing = board_.standing(r);
@@ -167,7 +176,6 @@ class Reporter {
       add(group, rule, true, fmt::format("{} {} {}", fmt::join(names, ", "), names.size() == 1 ? "is" : "are", is), waits);
     }
     if (board_.flags[group].no_quorum) add(group, Rule::quorum, true, "more than half of its replicas are down");
-    return where.empty();
   }
 
   std::size_t refusals_of(std::uint32_t group) const {
@@ -177,21 +185,12 @@ class Reporter {
         board_.homeless, [&](const Refusal& refusal) { return refusal.workload == workload && refusal.shard == shard; }));
   }
 
-  bool check_spread(std::uint32_t group) {
+  void check_spread(std::uint32_t group) {
     const Family& family = problem_.families[problem_.group_family[group]];
-    if (family.partition == none) return true;
     const auto& domain = problem_.partitions[family.partition].domain;
-    const auto row = state_.row(group);
-    bool repeated = false;
-    for (std::size_t i = 0; i < row.size() && !repeated; ++i) {
-      for (std::size_t j = i + 1; j < row.size() && !repeated; ++j) {
-        repeated = row[i] != none && row[j] != none && domain[row[i]] == domain[row[j]];
-      }
-    }
-    if (!repeated) return true;
     std::map<std::uint32_t, std::uint32_t> counts;
     std::map<std::uint32_t, std::string> names;
-    for (const std::uint32_t node : row) {
+    for (const std::uint32_t node : state_.row(group)) {
       if (node != none) ++counts[domain[node]], names.try_emplace(domain[node], domain_name(group, node));
     }
     std::vector<std::string> parts;
@@ -199,7 +198,6 @@ class Reporter {
       if (count > 1) parts.push_back(fmt::format("{} replicas in {}", count, names[d]));
     }
     add(group, Rule::spread, family.spread_hard, fmt::format("{}", fmt::join(parts, ", ")), true);
-    return false;
   }
 
   std::string domain_name(std::uint32_t group, std::uint32_t node) const {
@@ -329,6 +327,7 @@ class Reporter {
     std::vector<std::uint8_t> used(problem_.nodes);
     for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
       const Span& span = board_.spans[w];
+      const std::vector<Standing>& standing = board_.standing_by[problem_.families[w].able];
       for (std::uint32_t group = span.first; group < span.first + span.count; ++group) {
         std::uint32_t here = 0;
         for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
@@ -336,9 +335,7 @@ class Reporter {
           if (node == none) continue;
           ++here;
           used[node] = 1;
-          const bool stays = board_.takes_part[node] != 0 || board_.node(node).status == NodeStatus::cordoned;
-          const bool fits = board_.may_stay[problem_.families[w].able][node] != 0;
-          if ((!stays || !fits) && board_.movable(group) && !board_.pinned(r)) ++floor;
+          if (standing[node] != Standing::fine && board_.movable(group) && !board_.pinned(r)) ++floor;
         }
         placed += here;
         const std::uint32_t wanted = board_.cluster->workloads[w].replicas;

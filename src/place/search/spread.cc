@@ -8,15 +8,12 @@
 namespace evenkeel::place::detail {
 namespace {
 
-// Whether some domain holds two of the shard's replicas, and if so, which replicas share one.
-bool find_sharers(const Board& board, std::uint32_t group, std::vector<std::uint32_t>& sharers) {
+// The replicas of a shard that share a domain with another of it.
+void find_sharers(const Board& board, std::uint32_t group, std::vector<std::uint32_t>& sharers) {
   sharers.clear();
   const Problem& problem = board.problem;
-  const Family& family = problem.families[problem.group_family[group]];
-  if (family.partition == none) return false;
-  const auto& domain = problem.partitions[family.partition].domain;
+  const auto& domain = problem.partitions[problem.families[problem.group_family[group]].partition].domain;
   const std::uint32_t first = problem.group_first[group], end = problem.group_end(group);
-  if (end - first < 2) return false;
   for (std::uint32_t r = first; r < end; ++r) {
     if (board.state->at(r) == none) continue;
     for (std::uint32_t other = first; other < end; ++other) {
@@ -25,7 +22,6 @@ bool find_sharers(const Board& board, std::uint32_t group, std::vector<std::uint
       break;
     }
   }
-  return !sharers.empty();
 }
 
 // How many more domains the shard would lie in.
@@ -49,7 +45,8 @@ void spread_out(Board& board) {
   Trial trial(*board.state);
   std::vector<std::uint32_t> sharers;
   for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
-    if (!board.movable(group) || !find_sharers(board, group, sharers)) continue;
+    if (!board.movable(group) || !board.crowded(group)) continue;
+    find_sharers(board, group, sharers);
     board.unsettled = true;
     std::uint32_t best = none;
     Finder::Choice best_choice;
