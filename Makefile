@@ -39,7 +39,6 @@ test: ## Everything: all builds, all tests, one summary
 	@scripts/build release
 	@scripts/build asan
 	@scripts/build tsan checks
-	@scripts/build fuzz
 	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error
 
 # 2. The inner loop.
@@ -73,7 +72,7 @@ lint: ## clang-tidy and shellcheck, on all files or on FILES=…; FILES=changed 
 .PHONY: fuzz
 fuzz: ## Fuzz for a while: all targets, or TARGET=name; SECONDS=60 each
 	@scripts/setup build test
-	@scripts/build fuzz
+	@scripts/build asan fuzz_targets
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
 .PHONY: coverage
