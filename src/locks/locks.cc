@@ -1,0 +1,1 @@
+#include "evenkeel/locks/locks.h"
