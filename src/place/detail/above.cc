@@ -12,13 +12,13 @@ namespace {
 
 constexpr int decimals_min = 2, decimals_max = 6;
 
-// Whether figures with so many decimals add up to more than the limit, as a reader adds them: in whole numbers.
+// Whether figures with so many decimals are near enough, and add up to more than the limit as a reader adds them: in whole numbers.
 bool looks_above(const std::vector<double>& percents, double limit, int decimals) {
   const double unit = std::pow(10, decimals), finest = std::pow(10, decimals_max);
   double sum = 0;
   for (const double percent : percents) {
     const double figure = std::round(percent * unit);
-    if (figure <= 0 && percent > 0) return false;
+    if (std::abs(figure - percent * unit) > 0.05 * percent * unit) return false;  // 0.005 as 0.01 would be twice as much
     sum += figure;
   }
   return sum * std::round(finest / unit) > std::round(limit * finest);
