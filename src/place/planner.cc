@@ -60,6 +60,15 @@ void play(Board& board) {
   if (board.round > rounds_max || board.waits) board.cut_short = true;
 }
 
+// As it is when the new shards of that workload are asked for.
+std::unique_ptr<Board> board_before(const Cluster& cluster, const PlanOptions& options, std::uint32_t workload) {
+  auto board = detail::compile(cluster, options);
+  board->budget = options.budget;
+  if (does(options.only, Only::repair)) put_right(*board);
+  if (does(options.only, Only::allocate)) detail::allocate(*board, workload);
+  return board;
+}
+
 }  // namespace
 
 class Planner::Run {
@@ -84,7 +93,13 @@ Plan Planner::plan() {
 
 std::optional<Explanation> Planner::explain(const ShardId& shard) const {
   if (!run_->plan) return std::nullopt;
-  return detail::explain(*run_->board, *run_->plan, shard);
+  const Board& board = *run_->board;
+  const auto workload = detail::workload_of(*board.cluster, shard);
+  if (!workload) return std::nullopt;
+  if (board.group_of(*workload, shard.shard.value()) != none) return detail::explain(board, *run_->plan, shard, *workload);
+  // What it was refused on is played over since: that board is made again.
+  const auto before = board_before(*board.cluster, board.options, *workload);
+  return detail::explain(*before, *run_->plan, shard, *workload);
 }
 
 Plan plan(const Cluster& cluster, const PlanOptions& options) { return Planner(cluster, options).plan(); }

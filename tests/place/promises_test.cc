@@ -46,6 +46,16 @@ TEST(PlanPromises, PromisesAreKeptInLargerClusters) {
                       [](Rng& rng) { return promises_broken(rng, {.nodes_max = 50, .workloads_max = 5, .shards_max = 120}); });
 }
 
+// A time that is over before the search begins: there is less level, and no promise is broken.
+TEST(PlanPromises, PromisesAreKeptWhenTimeIsOver) {
+  on_nearly_all_seeds("stopped", 100, [](Rng& rng) {
+    const Cluster cluster = random_cluster(rng, {.nodes_max = 50, .workloads_max = 5, .shards_max = 120});
+    PlanOptions options = random_options(rng);
+    options.stop = [] { return true; };
+    return fmt::format("{}", fmt::join(judge(cluster, place::plan(cluster, options), options), "; "));
+  });
+}
+
 TEST(PlanPromises, SecondRunMovesNothing) {
   on_nearly_all_seeds("second", 2000, [](Rng& rng) -> std::string {
     const Cluster cluster = random_cluster(rng);

@@ -138,6 +138,15 @@ bool Board::end_round() {
   return state->settle() || fresh;
 }
 
+std::uint32_t Board::load_row(std::uint32_t workload, std::uint32_t shard) const {
+  const std::vector<ShardIndex>& own = cluster->workloads[workload].shard_loads.shards;
+  if (shard < own.size() && own[shard].value() == shard)
+    return rows[workload].own_first + shard;  // usual: every shard has its own
+  const auto found = std::ranges::lower_bound(own, ShardIndex(shard));
+  if (found == own.end() || found->value() != shard) return rows[workload].base;
+  return rows[workload].own_first + static_cast<std::uint32_t>(found - own.begin());
+}
+
 double Board::move_cost(std::uint32_t replica) const {
   const Workload& workload = workload_of(problem.replica_group[replica]);
   if (workload.move_cost) return workload.move_cost->to_double();

@@ -125,6 +125,14 @@ struct Board {
   // Whether the shard may get a move at all in this round.
   bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
 
+  // None: that shard is new and not placed.
+  std::uint32_t group_of(std::uint32_t workload, std::uint32_t shard) const {
+    const Span& span = spans[workload];
+    if (shard < span.count) return span.first + shard;
+    return shard < span.count + span.fresh_count ? span.fresh_first + shard - span.count : none;
+  }
+  // Which row of the problem's loads a replica of that shard carries, the shard's own or the workload's.
+  std::uint32_t load_row(std::uint32_t workload, std::uint32_t shard) const;
   // Its workload's, or its own disk load in units, or 1.
   double move_cost(std::uint32_t replica) const;
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "evenkeel/place/detail/above.h"
 #include "evenkeel/place/detail/family_sums.h"
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/detail/stages.h"
 #include "evenkeel/place/floors.h"
 
@@ -191,24 +193,15 @@ class Reporter {
     std::map<std::uint32_t, std::uint32_t> counts;
     std::map<std::uint32_t, std::string> names;
     for (const std::uint32_t node : state_.row(group)) {
-      if (node != none) ++counts[domain[node]], names.try_emplace(domain[node], domain_name(group, node));
+      if (node != none)
+        ++counts[domain[node]],
+            names.try_emplace(domain[node], domain_name(board_.cluster->settings, board_.workload_of(group), board_.node(node)));
     }
     std::vector<std::string> parts;
     for (const auto& [d, count] : counts) {
       if (count > 1) parts.push_back(fmt::format("{} replicas in {}", count, names[d]));
     }
     add(group, Rule::spread, family.spread_hard, fmt::format("{}", fmt::join(parts, ", ")), true);
-  }
-
-  std::string domain_name(std::uint32_t group, std::uint32_t node) const {
-    const Workload& workload = board_.workload_of(group);
-    const std::string& level = (workload.spread ? *workload.spread : board_.cluster->settings.spread).level;
-    const auto& levels = board_.cluster->settings.levels;
-    const auto depth = std::ranges::find(levels, level) - levels.begin() + 1;
-    const std::string& zone = board_.node(node).zone;
-    std::size_t end = 0;
-    for (std::ptrdiff_t part = 0; part < depth && end != std::string::npos; ++part) end = zone.find('/', part == 0 ? 0 : end + 1);
-    return zone.empty() ? node_name(node) : zone.substr(0, end);
   }
 
   void check_count(std::uint32_t group) {
@@ -247,17 +240,13 @@ class Reporter {
         const bool leads =
             state_.leader(group) == r && problem_.group_lead[group] != none && problem_.load(problem_.group_lead[group])[d] > 0;
         if (problem_.load(problem_.replica_load[r])[d] == 0 && !leads) continue;
-        const std::size_t cell = found->first * problem_.width() + d;
         if (problem_.dimensions[d].counts) {
           count.insert(fmt::format("{} holds {} replicas of at most {}", node_name(found->first), state_.usage(found->first)[d],
-                                   problem_.limit[cell]));
+                                   problem_.limit[found->first * problem_.width() + d]));
           continue;
         }
-        const auto percent = [&](Amount amount) {
-          return 100.0 * static_cast<double>(amount) / static_cast<double>(std::max<Amount>(1, problem_.capacity[cell]));
-        };
-        capacity.insert(fmt::format("{}: {} {:.4g}% > {:.4g}%", node_name(found->first), problem_.dimensions[d].name,
-                                    percent(state_.usage(found->first)[d]), 100 * problem_.limit_part[found->first]));
+        capacity.insert(
+            fmt::format("{}: {}", node_name(found->first), why_above(problem_, found->first, d, state_.usage(found->first)[d])));
       }
     }
     if (!capacity.empty()) add(group, Rule::capacity, true, fmt::format("{}", fmt::join(capacity, ", ")), true);
@@ -267,11 +256,10 @@ class Reporter {
   void check_pins() {
     for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
       const Pins& pins = board_.cluster->workloads[w].pinned;
-      const Span& span = board_.spans[w];
       for (std::size_t i = 0; i < pins.shards.size(); ++i) {
         const std::uint32_t shard = pins.shards[i].value();
-        if (shard >= span.count + span.fresh_count) continue;
-        const std::uint32_t group = shard < span.count ? span.first + shard : span.fresh_first + shard - span.count;
+        const std::uint32_t group = board_.group_of(w, shard);
+        if (group == none) continue;
         std::vector<std::string> missing;
         for (const NodeIndex pinned : pins.nodes[i]) {
           const std::uint32_t node = board_.board_node[pinned.value()];
