@@ -36,6 +36,9 @@ std::map<WorkloadId, Cores> choose_cores(const Cluster& cluster, const std::map<
 // What a planned board says of one shard; nothing if there is no such shard.
 std::optional<Explanation> explain(const Board& board, const Plan& plan, const ShardId& shard);
 
+// Why a replica that must leave its node moves.
+MoveReason reason_of(Standing standing);
+
 // Why nothing can take a replica: the bound that binds, and node by node.
 Refusal refusal_of(const Board& board, std::uint32_t replica);
 // Why this node cannot take it, in words; empty if it can.
