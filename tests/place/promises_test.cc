@@ -13,7 +13,7 @@
 namespace evenkeel::place {
 namespace {
 
-// All seeds but so many: where there are any, what remains is known, and rare.
+// All seeds but so many; only second runs need one, where balance finds a little more from where it ended.
 void on_nearly_all_seeds(std::string_view name, std::uint64_t seeds, std::size_t most,
                          const std::function<std::string(Rng&)>& test) {
   std::vector<std::string> broken;
@@ -46,7 +46,7 @@ TEST(PlanPromises, PromisesAreKeptInLargerClusters) {
 }
 
 TEST(PlanPromises, SecondRunMovesNothing) {
-  on_nearly_all_seeds("second", 2000, 5, [](Rng& rng) -> std::string {
+  on_nearly_all_seeds("second", 2000, 1, [](Rng& rng) -> std::string {
     const Cluster cluster = random_cluster(rng);
     PlanOptions options = random_options(rng);
     options.only = Only::everything;
