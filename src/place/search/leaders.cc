@@ -133,7 +133,6 @@ void fail_over(Board& board) {
 }
 
 void level_leaders(Board& board) {
-  if (board.problem.leader_level_weight <= 0) return;
   State& state = *board.state;
   for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
     const std::uint32_t node = leader_node(board, group);
@@ -142,7 +141,7 @@ void level_leaders(Board& board) {
         state.row(group), [&](std::uint32_t n) { return n != none && n != node && board.may_lead[n] != 0 && !board.is_down(n); });
     if (other) pass_leadership(board, group, state.leader(group), false);
   }
-  level(board);
+  if (board.problem.leader_level_weight > 0) level(board);
 }
 
 }  // namespace evenkeel::place::detail
