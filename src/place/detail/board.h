@@ -88,8 +88,9 @@ struct Board {
   std::vector<PlannedMove> moves;         // of the rounds before
   std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
   std::uint64_t moves_planned = 0;        // of all rounds
+  std::vector<std::uint32_t> left_out;    // groups with a move for which no safe order was found
   std::uint32_t round = 1;
-  bool waits = false;      // something that should move waits for a limit on moves
+  bool waits = false;      // something that should move waits for a limit on moves: found anew in every round
   bool unsettled = false;  // some stage left something that a further round might do better
   bool cut_short = false;
   std::uint64_t budget = 0;
@@ -138,6 +139,15 @@ struct Board {
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
   bool may_go(std::uint32_t replica) const;
   bool is_down(std::uint32_t n) const { return down[n] != 0; }
+  // The node that led at the start is down.
+  bool lost_leader(std::uint32_t group) const {
+    const std::uint32_t led = problem.origin_leader[group];
+    return led != none && is_down(led);
+  }
+  // Its node held none of the shard's replicas at the start.
+  bool arrives(std::uint32_t replica) const;
+  // Groups that the rounds before have moved, in order.
+  std::vector<std::uint32_t> moved_groups() const;
   // Its load, with what it carries as a leader.
   std::vector<Amount> carried(std::uint32_t replica) const;
   // Whether the limits on moves allow this one more; a replica that moves already in this round may still go elsewhere.
@@ -154,6 +164,7 @@ struct Board {
   bool fits_from_the_start(std::uint32_t replica, std::uint32_t to) const;
   void move_from_the_start(const Trial::Step& step);
   bool remember_peaks();
+  void count_net_moves();
 
   std::vector<Amount>
       highest_;  // nodes × dimensions: the peaks of the rounds before, where something is placed for the first time

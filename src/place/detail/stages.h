@@ -38,6 +38,9 @@ std::optional<std::uint32_t> workload_of(const Cluster& cluster, const ShardId& 
 // What a board says of one shard: a planned one, or, of a new shard that was refused, one on which its request is the next.
 Explanation explain(const Board& board, const Plan& plan, const ShardId& shard, std::uint32_t workload);
 
+// Why a replica that must leave its node moves.
+MoveReason reason_of(Standing standing);
+
 // Why nothing can take a replica: the bound that binds, and node by node.
 Refusal refusal_of(const Board& board, std::uint32_t replica);
 // Why this node cannot take it, in words; empty if it can.

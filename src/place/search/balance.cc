@@ -142,12 +142,12 @@ class Balancer {
     const Candidate* best = nullptr;
     Cost best_cost;
     for (const Candidate& candidate : candidates) {
-      double size = levels_.size(candidate.replica);
-      if (!board_.may_move(candidate.replica, candidate.to)) continue;
-      if (candidate.other != none) {
-        if (!board_.may_swap(candidate.replica, candidate.other)) continue;
-        size += levels_.size(candidate.other);
+      const bool swaps = candidate.other != none;
+      if (!board_.may_move(candidate.replica, candidate.to) || (swaps && !board_.may_swap(candidate.replica, candidate.other))) {
+        leave_to_next_run(candidate.replica);
+        continue;
       }
+      const double size = levels_.size(candidate.replica) + (swaps ? levels_.size(candidate.other) : 0);
       if (!state_.allowed(try_out(candidate)) || !below_soft() || !below_ceiling()) continue;
       const Cost cost = state_.delta(trial_);
       if (!better(cost, size)) continue;
@@ -158,6 +158,11 @@ class Balancer {
     board_.move(try_out(*best), reason);
     levels_.update(trial_);
     return true;
+  }
+
+  // A limit on moves stands in the way; what is placed for the first time has none.
+  void leave_to_next_run(std::uint32_t replica) {
+    if (!board_.flags[board_.problem.replica_group[replica]].fresh) board_.cut_short = true;
   }
 
   // Balancing lifts no node above its soft limit.
@@ -201,6 +206,7 @@ class Balancer {
       if (at == none || !minded(replica) || !free(replica) || board_.node(at).status == NodeStatus::cordoned) continue;
       if (out()) return;
       const Finder::Choice choice = finder.best(replica);
+      if (finder.limited()) leave_to_next_run(replica);
       if (choice.node == none || choice.cost.tiers[Cost::spread] > 0 || choice.cost.tiers[Cost::affinity] >= 0) continue;
       trial_.shift(replica, choice.node);
       if (!below_soft()) continue;

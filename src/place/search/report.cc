@@ -128,9 +128,10 @@ class Reporter {
   }
 
   void add(std::uint32_t group, Rule rule, bool hard, std::string detail, bool waits = false) {
-    const bool limited = waits && board_.waits;
+    const bool left_out = std::ranges::binary_search(board_.left_out, group);
+    const std::string_view reason = !waits ? "" : left_out ? "order" : board_.waits ? "moves_max" : "";
     plan_.violations.push_back({board_.workload_of(group).name, ShardIndex(board_.group_shard[group]), rule, hard,
-                                std::move(detail), limited ? "moves_max" : ""});
+                                std::move(detail), std::string(reason)});
   }
 
   void find_violations() {
