@@ -47,7 +47,7 @@ TEST(PlanPromises, PromisesAreKeptInLargerClusters) {
 
 // A time that is over before the search begins: there is less level, and no promise is broken.
 TEST(PlanPromises, PromisesAreKeptWhenTimeIsOver) {
-  on_nearly_all_seeds("stopped", 100, [](Rng& rng) {
+  on_nearly_all_seeds("stopped", 100, 0, [](Rng& rng) {
     const Cluster cluster = random_cluster(rng, {.nodes_max = 50, .workloads_max = 5, .shards_max = 120});
     PlanOptions options = random_options(rng);
     options.stop = [] { return true; };
