@@ -30,9 +30,10 @@ std::vector<std::uint32_t> Board::troubled_groups() const {
       if (standing[n] != Standing::fine) troubled[n] = 1;
     }
   }
-  for (std::uint32_t r = 0; r < problem.replicas(); ++r) {
-    const std::uint32_t at = state->at(r);
-    if (at == none || troubled[at] == 0) continue;
+  const std::uint32_t* at = state->places().data();
+  const std::uint8_t* leaves = troubled.data();
+  for (std::uint32_t r = 0, end = problem.replicas(); r < end; ++r) {
+    if (at[r] == none || leaves[at[r]] == 0) continue;
     if (const std::uint32_t group = problem.replica_group[r]; groups.empty() || groups.back() != group) groups.push_back(group);
   }
   return groups;

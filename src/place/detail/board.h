@@ -112,14 +112,23 @@ struct Board {
     const std::uint32_t partition = problem.families[problem.group_family[group]].partition;
     if (partition == none) return false;
     const std::uint32_t* domain = problem.partitions[partition].domain.data();
-    const std::span<const std::uint32_t> row = state->row(group);
-    for (std::size_t i = 1; i < row.size(); ++i) {
-      if (row[i] == none) continue;
-      for (std::size_t j = 0; j < i; ++j) {
-        if (row[j] != none && domain[row[i]] == domain[row[j]]) return true;
+    const std::uint32_t* at = state->places().data();
+    const std::uint32_t first = problem.group_first[group], end = problem.group_end(group);
+    for (std::uint32_t i = first + 1; i < end; ++i) {
+      if (at[i] == none) continue;
+      for (std::uint32_t j = first; j < i; ++j) {
+        if (at[j] != none && domain[at[i]] == domain[at[j]]) return true;
       }
     }
     return false;
+  }
+  // How many replicas of the shard have a home.
+  std::uint32_t placed(std::uint32_t group) const {
+    const std::uint32_t* at = state->places().data();
+    std::uint32_t count = 0;
+    for (std::uint32_t r = problem.group_first[group], end = problem.group_end(group); r < end; ++r)
+      count += at[r] != none ? 1 : 0;
+    return count;
   }
   // Groups with a replica on a node that some must leave, in order: nearly none, of a pass over all replicas that is little else.
   std::vector<std::uint32_t> troubled_groups() const;

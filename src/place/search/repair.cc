@@ -63,8 +63,7 @@ void keep_leaders(Board& board, std::span<const Leaver> leavers) {
 // A replica that should be on a node and is not: the one that costs least to send there.
 void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t node) {
   const Problem& problem = board.problem;
-  const auto placed = std::ranges::count_if(board.state->row(group), [](std::uint32_t at) { return at != none; });
-  const bool full = placed >= board.workload_of(group).replicas;
+  const bool full = board.placed(group) >= board.workload_of(group).replicas;
   std::uint32_t best = none;
   Cost best_cost;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
@@ -146,10 +145,12 @@ void grow(Board& board) {
   Finder finder(board);
   Trial trial(*board.state);
   for (std::uint32_t w = 0; w < board.spans.size(); ++w) {
+    const std::uint32_t wanted = board.cluster->workloads[w].replicas;
     for (std::uint32_t group = board.spans[w].first; group < board.spans[w].first + board.spans[w].count; ++group) {
       if (!board.movable(group)) continue;
-      std::uint32_t missing = board.cluster->workloads[w].replicas;
-      for (const std::uint32_t node : board.state->row(group)) missing -= node != none && missing > 0 ? 1 : 0;
+      const std::uint32_t placed = board.placed(group);
+      if (placed >= wanted) continue;
+      std::uint32_t missing = wanted - placed;
       for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group) && missing > 0; ++r) {
         if (board.state->at(r) != none || board.state->home(r) != none) continue;
         --missing;
@@ -178,8 +179,7 @@ void shrink(Board& board) {
     const std::uint32_t wanted = board.cluster->workloads[w].replicas;
     for (std::uint32_t group = board.spans[w].first; group < board.spans[w].first + board.spans[w].count; ++group) {
       if (problem.group_end(group) - problem.group_first[group] <= wanted || !board.movable(group)) continue;
-      auto placed =
-          static_cast<std::uint32_t>(std::ranges::count_if(board.state->row(group), [](std::uint32_t n) { return n != none; }));
+      std::uint32_t placed = board.placed(group);
       for (; placed > wanted; --placed) {
         std::uint32_t worst = none;
         std::tuple<bool, bool, Cost> worst_key;

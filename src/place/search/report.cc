@@ -44,14 +44,11 @@ class Reporter {
     for (std::uint32_t i = 0; i < span.fresh_count; ++i) each(span.fresh_first + i, span.count + i);
   }
 
-  template <class F>
-  void for_all_groups(const F& each) const {
-    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) for_groups_of(w, each);
-  }
-
   std::string node_name(std::uint32_t node) const { return board_.node(node).name.str(); }
 
   void place() {
+    const std::uint32_t* at = state_.places().data();
+    const NodeIndex* node = board_.cluster_node.data();
     for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
       const Workload& workload = board_.cluster->workloads[w];
       const bool known = board_.cluster->placement.contains(workload.name);
@@ -60,9 +57,9 @@ class Reporter {
       rows.reserve(workload.shards, std::size_t{workload.shards} * workload.replicas);
       for_groups_of(w, [&](std::uint32_t group, std::uint32_t) {
         const std::uint32_t leader = state_.leader(group);
-        if (leader != none && state_.at(leader) != none) rows.add(board_.cluster_node[state_.at(leader)]);
-        for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
-          if (r != leader && state_.at(r) != none) rows.add(board_.cluster_node[state_.at(r)]);
+        if (leader != none && at[leader] != none) rows.add(node[at[leader]]);
+        for (std::uint32_t r = problem_.group_first[group], end = problem_.group_end(group); r < end; ++r) {
+          if (r != leader && at[r] != none) rows.add(node[at[r]]);
         }
         rows.end_row();
       });
@@ -138,15 +135,19 @@ class Reporter {
     find_full_nodes();
     const std::vector<std::uint32_t> troubled = board_.troubled_groups();
     for (const std::uint32_t group : troubled) check_standing(group);
-    for_all_groups([&](std::uint32_t group, std::uint32_t) {
-      const bool crowded = board_.crowded(group);
-      if (crowded) check_spread(group);
-      if (board_.flags[group].moving && (crowded || !stands(group)))
-        add(group, Rule::moving, false, "it has a move in flight, and needs another");
-      check_count(group);
-      check_leader(group);
-      if (!full_.empty()) check_full(group);
-    });
+    const bool all_may_lead = std::ranges::find(board_.may_lead, 0) == board_.may_lead.end();
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
+      const std::uint32_t wanted = board_.cluster->workloads[w].replicas;
+      for_groups_of(w, [&](std::uint32_t group, std::uint32_t) {
+        const bool crowded = board_.crowded(group);
+        if (crowded) check_spread(group);
+        if (board_.flags[group].moving && (crowded || !stands(group)))
+          add(group, Rule::moving, false, "it has a move in flight, and needs another");
+        if (const std::uint32_t placed = board_.placed(group); placed != wanted) check_count(group, placed, wanted);
+        if (!all_may_lead) check_leader(group);
+        if (!full_.empty()) check_full(group);
+      });
+    }
     check_pins();
     check_apart();
     std::ranges::sort(plan_.violations, {}, [](const Violation& violation) {
@@ -205,12 +206,7 @@ class Reporter {
     add(group, Rule::spread, family.spread_hard, fmt::format("{}", fmt::join(parts, ", ")), true);
   }
 
-  void check_count(std::uint32_t group) {
-    const std::uint32_t wanted = board_.workload_of(group).replicas;
-    const auto row = state_.row(group);
-    if (row.size() == wanted && std::ranges::find(row, none) == row.end()) return;
-    const auto placed = static_cast<std::uint32_t>(std::ranges::count_if(row, [](std::uint32_t node) { return node != none; }));
-    if (placed == wanted) return;
+  void check_count(std::uint32_t group, std::uint32_t placed, std::uint32_t wanted) {
     add(group, Rule::replicas, placed < wanted, fmt::format("{} of {} replicas", placed, wanted), refusals_of(group) == 0);
   }
 
@@ -313,26 +309,28 @@ class Reporter {
   // What the change forces: replicas that must leave, or come, or go; and the fair share of nodes that were empty.
   std::uint64_t moves_floor() const {
     std::uint64_t floor = 0, placed = 0;
-    std::vector<std::uint8_t> used(problem_.nodes);
+    std::vector<std::uint8_t> holds(problem_.nodes);
+    std::uint8_t* used = holds.data();
+    const std::uint32_t* origin = problem_.origin.data();
     for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
       const Span& span = board_.spans[w];
-      const std::vector<Standing>& standing = board_.standing_by[problem_.families[w].able];
+      const Standing* standing = board_.standing_by[problem_.families[w].able].data();
+      const std::uint32_t wanted = board_.cluster->workloads[w].replicas;
       for (std::uint32_t group = span.first; group < span.first + span.count; ++group) {
         std::uint32_t here = 0;
-        for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
-          const std::uint32_t node = problem_.origin[r];
+        for (std::uint32_t r = problem_.group_first[group], end = problem_.group_end(group); r < end; ++r) {
+          const std::uint32_t node = origin[r];
           if (node == none) continue;
           ++here;
           used[node] = 1;
           if (standing[node] != Standing::fine && board_.movable(group) && !board_.pinned(r)) ++floor;
         }
         placed += here;
-        const std::uint32_t wanted = board_.cluster->workloads[w].replicas;
-        if (board_.movable(group)) floor += here < wanted ? wanted - here : 0;
+        if (here < wanted && board_.movable(group)) floor += wanted - here;
       }
     }
     if (placed == 0 || board_.options.only == Only::repair || board_.options.only == Only::allocate) return floor;
-    return std::max(floor, fair_share_of_empty(used, placed));
+    return std::max(floor, fair_share_of_empty(holds, placed));
   }
 
   std::uint64_t fair_share_of_empty(const std::vector<std::uint8_t>& used, std::uint64_t placed) const {
