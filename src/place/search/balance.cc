@@ -22,7 +22,8 @@ constexpr double level_enough = 2e-4;
 constexpr std::size_t partners = 4;    // of each kind: of all nodes, and of the node's own domains
 constexpr std::size_t donors = 2;      // the same, of a node that is being filled: it takes one replica from each in turn
 constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
-constexpr std::size_t asked = 4;       // candidates of each pair of nodes that are asked of every rule and goal
+constexpr std::uint32_t few_replicas = 500'000;
+constexpr std::size_t asked = 4;  // candidates of each pair of nodes that are asked of every rule and goal
 
 class Balancer {
  public:
@@ -385,7 +386,8 @@ class Balancer {
   // dimension in which the node is fullest.
   bool exchange(std::uint32_t node) {
     const std::size_t d = levels_.fullest_dimension(node);
-    some_of(node);
+    // What costs nothing to move is levelled as finely as can be, while that takes but seconds.
+    fresh_&& board_.problem.replicas() <= few_replicas ? all_of(node, free_) : some_of(node);
     partners_of(node, false, nodes_);
     state_.count_evaluated(free_.size() * nodes_.size() / 16);  // looks at the level alone cost so much less
     candidates_.clear();
