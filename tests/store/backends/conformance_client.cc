@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tests/store/backends/conformance.h"
 
 namespace evenkeel::test {

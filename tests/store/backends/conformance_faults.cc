@@ -99,10 +99,13 @@ class Workload {
   std::optional<Read> read(Client& client, int me, const std::string& one) {
     const auto ticket = history_.call({.client = me, .key = one, .kind = Operation::Kind::read}, clock_.now());
     const auto result = client.get(one);
-    if (result) history_.seen(ticket, result->entry, clock_.now());
-    if (!result) EXPECT_TRUE(failed(result, Code::unavailable)) << "a read";
     count(result);
-    return result ? std::optional(*result) : std::nullopt;
+    if (!result) {
+      EXPECT_TRUE(failed(result, Code::unavailable)) << "a read";
+      return std::nullopt;
+    }
+    history_.seen(ticket, result->entry, clock_.now());
+    return *result;
   }
 
   void list(Client& client, int me, const std::string& prefix) {
@@ -114,7 +117,10 @@ class Workload {
     const auto result = client.list(prefix);
     const Instant now = clock_.now();
     count(result);
-    if (!result) return void(EXPECT_TRUE(failed(result, Code::unavailable)) << "a list");
+    if (!result) {
+      EXPECT_TRUE(failed(result, Code::unavailable)) << "a list";
+      return;
+    }
     std::map<std::string, Entry> found;
     for (const Entry& entry : result->entries) found.emplace(entry.key, entry);
     for (const auto& [one, ticket] : tickets)
@@ -140,7 +146,7 @@ class Workload {
     } else if (result) {
       history_.refused(ticket, clock_.now());
       EXPECT_TRUE(operation.expected) << "refused, without a compare";
-    } else if (result.error().code == Code::unavailable) {
+    } else if (result.error().code == Code::unavailable || result.error().code == Code::conflict) {  // conflict: too many others
       history_.not_done(ticket, clock_.now());
     } else {
       EXPECT_TRUE(failed(result, Code::unknown_outcome)) << "a write";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "evenkeel/store/session.h"
 #include "tests/store/backends/conformance.h"
 

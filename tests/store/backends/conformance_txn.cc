@@ -283,7 +283,9 @@ void nobody_comes_between(Bed& bed) {
   });
   const auto left = contents(bed.client(), bed.prefix());
   EXPECT_EQ(left.contains(a), left.contains(b));
-  if (left.contains(a)) EXPECT_EQ(left.at(a).modified, left.at(b).modified);
+  if (left.contains(a)) {
+    EXPECT_EQ(left.at(a).modified, left.at(b).modified);
+  }
 }
 
 constexpr Case cases[] = {

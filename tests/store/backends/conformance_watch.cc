@@ -31,8 +31,10 @@ bool told_gone(const Watcher& watcher, const std::string& key) {
 void put_in_the_end(Client& client, const std::string& key, const std::string& value) {
   wait_until("a write after a restart", patience, [&] {
     const auto done = client.put(key, value);
-    if (!done)
-      EXPECT_TRUE(done.error().code == Code::unavailable || done.error().code == Code::unknown_outcome) << done.error().message;
+    if (!done) {
+      const Code code = done.error().code;
+      EXPECT_TRUE(code == Code::unavailable || code == Code::unknown_outcome) << done.error().message;
+    }
     return done.has_value();
   });
 }
@@ -105,7 +107,9 @@ void begins_after_a_revision(Bed& bed) {
     if (delivery->fresh) break;  // a backend without a history: it says so
     for (const Change& change : delivery->changes) {
       EXPECT_NE(change.key, bed.key("/old"));
-      if (change.entry) EXPECT_GT(change.entry->modified, listing->revision) << change.key;
+      if (change.entry) {
+        EXPECT_GT(change.entry->modified, listing->revision) << change.key;
+      }
     }
   }
   ASSERT_TRUE(good(bed.client().erase(bed.key("/old"))));
