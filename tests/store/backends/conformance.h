@@ -39,7 +39,7 @@ using store::Revision;
 using store::Txn;
 
 // How long a test waits for what must come: a bound for broken backends, far above what a working one takes.
-constexpr Duration patience = 30s;
+constexpr Duration patience = 60s;
 
 // A client of the backend under test: it waits for answers, and fails if one does not come or comes twice. Any thread may call.
 class Client {

@@ -299,7 +299,7 @@ void status_says_what_it_is(Bed& bed) {
       [](store::Store& store, store::Answer<store::Status> answer) { store.status(std::move(answer)); });
   ASSERT_TRUE(good(status));
   EXPECT_EQ(status->backend, bed.backend().kind);
-  EXPECT_FALSE(status->version.empty());
+  EXPECT_EQ(status->version.empty(), status->backend == "memory");  // which has no server
   EXPECT_GE(status->revision, done->revision);
 }
 

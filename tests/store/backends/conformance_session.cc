@@ -188,7 +188,7 @@ void nobody_there_is_told_at_once(Bed& bed) {
 }
 
 void a_session_outlives_a_restart_of_servers(Bed& bed) {
-  const auto one = hold(bed.client(), bed.key("/beat"), 9s);
+  const auto one = hold(bed.client(), bed.key("/beat"), 15s);
   const Revision before = bed.client().get(bed.key("/beat")).value().entry.value().modified;
   bed.deployment().bounce();
   const Instant deadline = one->deadline();

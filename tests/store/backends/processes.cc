@@ -95,9 +95,11 @@ std::set<std::string> listeners(std::uint16_t port) {
 
 }  // namespace
 
-TempFolder::TempFolder() {
-  const char* base = std::getenv("TMPDIR");
-  std::string pattern = fmt::format("{}/evenkeel-test-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
+TempFolder::TempFolder(Where where) {
+  const char* set = std::getenv("TMPDIR");
+  std::string base = set != nullptr && *set != '\0' ? set : "/tmp";
+  if (where == Where::memory && ::access("/dev/shm", W_OK) == 0) base = "/dev/shm";
+  std::string pattern = base + "/evenkeel-test-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) give_up(pattern);
   path_ = pattern;
 }

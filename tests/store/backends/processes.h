@@ -23,9 +23,11 @@
 
 namespace evenkeel::test {
 
+// Below $TMPDIR or /tmp; `memory`: in memory, where there is such a place, for servers whose disk is not what is tested.
 class TempFolder {
  public:
-  TempFolder();
+  enum class Where : std::uint8_t { disk, memory };
+  explicit TempFolder(Where where = Where::disk);
   ~TempFolder();
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;

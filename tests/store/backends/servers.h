@@ -75,7 +75,7 @@ class ProcessServers : public Servers {
   virtual bool leads(std::size_t member) = 0;
 
   std::string scheme_;
-  TempFolder folder_;
+  TempFolder folder_{TempFolder::Where::memory};  // what a killed process wrote is there, as on a disk
   std::vector<Member> members_;
 
  private:
