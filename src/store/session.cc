@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,7 @@ Result<SessionOptions> checked(SessionOptions options) {
 
 class Keeping final : public detail::Driver<detail::Holder> {
  public:
-  Keeping(Store& store, detail::Holder holder) : Driver(store, holder.key(), std::move(holder)) {}
+  Keeping(Store& store, std::string key, detail::Holder holder) : Driver(store, std::move(key), std::move(holder)) {}
 
   void on_event(std::function<void(Session::Event)> handler) {
     if (machine().lost()) {
@@ -51,6 +52,9 @@ class Keeping final : public detail::Driver<detail::Holder> {
       handlers_.push_back(std::make_shared<const Handler>(std::move(handler)));
     }
   }
+
+  // Any thread.
+  Instant deadline() const { return Instant(Duration(deadline_.load(std::memory_order_acquire))); }
 
   void end(Answer<Revision> answer) {
     ends_.push_back(std::move(answer));
@@ -65,6 +69,7 @@ class Keeping final : public detail::Driver<detail::Holder> {
 
  protected:
   void perform(detail::Holder::Effects& effects) override {
+    deadline_.store(machine().deadline().time_since_epoch().count(), std::memory_order_release);
     for (const Session::Event event : effects.events) announce(event);
     if (!effects.ended) return;
     // Posted, since what is known may be answered inside the call that asks for it.
@@ -87,13 +92,15 @@ class Keeping final : public detail::Driver<detail::Holder> {
     });
   }
 
+  std::atomic<Duration::rep> deadline_ = Duration::rep{};  // the machine's
   std::vector<std::shared_ptr<const Handler>> handlers_;
   std::vector<Answer<Revision>> ends_;
 };
 
 class Live final : public Session {
  public:
-  Live(Store& store, detail::Holder holder) : keeping_(std::make_shared<Keeping>(store, std::move(holder))) {
+  Live(Store& store, const std::string& key, detail::Holder holder)
+      : keeping_(std::make_shared<Keeping>(store, key, std::move(holder))) {
     keeping_->feed(detail::Tick{});
   }
   ~Live() override { keeping_->close(); }
@@ -101,7 +108,7 @@ class Live final : public Session {
   Live& operator=(const Live&) = delete;
 
   const Identity& identity() const override { return keeping_->machine().identity(); }
-  Instant deadline() const override { return keeping_->machine().deadline(); }
+  Instant deadline() const override { return keeping_->deadline(); }
   const Clock& clock() const override { return keeping_->loop(); }
   void on_event(std::function<void(Event)> handler) override { keeping_->on_event(std::move(handler)); }
   const std::string& key() const override { return keeping_->key(); }
@@ -182,7 +189,7 @@ class Opening final : public detail::WatchingDriver<detail::Opener> {
     watch(effects.watch);
     if (!effects.done) return;
     if (!*effects.done) return finish(fail(std::move(*effects.done).error()));
-    finish(std::make_unique<Live>(store(), **std::move(effects.done)));
+    finish(std::make_unique<Live>(store(), key(), **std::move(effects.done)));
   }
   void broken(Error error) override { finish(fail(std::move(error))); }
 
