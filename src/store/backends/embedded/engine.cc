@@ -152,6 +152,7 @@ Result<std::unique_ptr<Engine>> Engine::open(const std::string& folder, const En
   state->compacted = contents->compacted;
   state->cluster_id = contents->cluster_id;
   state->member_id = contents->member_id;
+  state->opened = true;
   const auto now = state->clock.now();
   for (const auto& [id, ttl] : contents->leases) state->leases.add(id, ttl, now);
   for (const auto& [key, item] : state->index.items())

@@ -57,10 +57,6 @@ Result<std::unique_ptr<Disk>> Disk::open(const std::string& folder, const Engine
   if (!lock) return fail(std::move(lock).error());
   const auto make = prepare_folder(folder);
   if (!make) return fail(make.error());
-  const auto torn = read_torn(folder);
-  if (!torn) return fail(torn.error());
-  if (!*make)
-    if (auto whole = check_logs(folder, *torn); !whole) return fail(std::move(whole).error());
   std::unique_ptr<Disk> disk(new Disk);
   disk->folder_ = folder;
   disk->log_ = options.log;
@@ -68,9 +64,7 @@ Result<std::unique_ptr<Disk>> Disk::open(const std::string& folder, const Engine
   disk->base_ = options.file_system ? options.file_system : rocksdb::FileSystem::Default();
   disk->env_ = rocksdb::NewCompositeEnv(make_log_file_system(disk->base_));
   disk->write_.sync = options.synchronous;
-  if (auto opened = disk->open_database(*make); !opened) return fail(std::move(opened).error());
-  if (*make)
-    if (auto made = disk->make_new(); !made) return fail(std::move(made).error());
+  if (auto opened = *make ? disk->make_new() : disk->open_old(); !opened) return fail(std::move(opened).error());
   return disk;
 }
 
@@ -86,11 +80,26 @@ Result<> Disk::open_database(bool make) {
   const auto status = rocksdb::DB::Open(options, folder_, &opened);
   database_.reset(opened);
   if (status.ok()) return {};
-  if (status.IsCorruption() || status.IsInvalidArgument() || status.IsNotFound()) return fail(damage(status.ToString()));
+  const bool missing = status.IsNotFound() || status.IsPathNotFound();
+  if (status.IsCorruption() || status.IsInvalidArgument() || (missing && !make)) return fail(damage(status.ToString()));
   return fail(error_of(status));
 }
 
+// When RocksDB has opened it, all that the logs before held is in tables, and they are left behind, torn or not.
+Result<> Disk::open_old() {
+  const auto known = read_torn(folder_);
+  if (!known) return fail(known.error());
+  const auto logs = list_logs(folder_);
+  const auto torn = check_logs(folder_, *known);
+  if (!torn) return fail(torn.error());
+  if (auto opened = open_database(false); !opened) return opened;
+  if (!*torn) return {};
+  if (log_ != nullptr) log_->warn("the end of the log was torn, and dropped: nothing of it was acknowledged", {{"folder", folder_}});
+  return write_torn(folder_, logs);
+}
+
 Result<> Disk::make_new() {
+  if (auto opened = open_database(true); !opened) return opened;
   rocksdb::WriteBatch batch;
   batch.Put(fact_key(cluster_fact), std::to_string(draw_id()));
   batch.Put(fact_key(member_fact), std::to_string(draw_id()));
@@ -128,7 +137,17 @@ Result<Disk::Contents> Disk::load() const {
   if (auto good = load_facts(contents); !good) return fail(std::move(good).error());
   if (auto good = load_leases(contents); !good) return fail(std::move(good).error());
   if (auto good = load_records(contents); !good) return fail(std::move(good).error());
+  const auto floor = read_floor(folder_);
+  if (!floor) return fail(floor.error());
+  if (contents.revision < *floor)
+    return fail(damage(fmt::format("its last revision is {}, but it had {} once", contents.revision, *floor)));
+  if (contents.revision > *floor) note(contents.revision);
   return contents;
+}
+
+void Disk::note(std::int64_t revision) const {
+  const auto written = write_floor(folder_, revision);
+  if (!written && log_ != nullptr) log_->warn("the revision could not be noted", {{"error", written.error().message}});
 }
 
 Result<> Disk::load_facts(Contents& contents) const {
@@ -186,7 +205,8 @@ Result<> Disk::commit(rocksdb::WriteBatch& batch) {
   failed_ = true;
   torn_ = list_logs(folder_);
   failure_ = {Code::refused, fmt::format("the disk of {} fails: {}", folder_, status.ToString())};
-  if (status.IsNoSpace()) failure_.message = "etcdserver: mvcc: database space exceeded";
+  // log_file.h makes all such errors one kind, so only the words are left.
+  if (status.ToString().find("No space left on device") != std::string::npos) failure_.message = "etcdserver: mvcc: database space exceeded";
   if (log_ != nullptr)
     log_->error("a write to disk failed; writes are refused until it works again",
                 {{"folder", folder_}, {"error", status.ToString()}});
@@ -199,10 +219,7 @@ Result<> Disk::commit(rocksdb::WriteBatch& batch) {
 Result<> Disk::recover() {
   if (!failed_) return {};
   if (const auto status = database_->Resume(); !status.ok()) return fail(failure_);
-  auto torn = read_torn(folder_);
-  if (!torn) return fail(failure_);
-  torn->insert(torn_.begin(), torn_.end());
-  if (!write_torn(folder_, *torn)) return fail(failure_);
+  if (!write_torn(folder_, torn_)) return fail(failure_);
   rocksdb::WriteOptions unlogged;
   unlogged.disableWAL = true;
   auto status = database_->Put(unlogged, fact_key(recovered_fact), "1");

@@ -1,8 +1,9 @@
 #pragma once
 // Disk: the folder of an engine. It opens, checks, reads and writes RocksDB; what the records mean is the engine's.
 //
-// In the folder: RocksDB's files; `evenkeel.store`, that says the format; `evenkeel.lock`, held while it is open; `evenkeel.new` while it is being made, so that a crash then leaves
-// no half-made store; `evenkeel.torn`, the logs in which a write failed (log_check.h).
+// In the folder: RocksDB's files; `evenkeel.store`, that says the format; `evenkeel.lock`, held while it is open; `evenkeel.new` while it
+// is being made, so that a crash then leaves no half-made store; `evenkeel.torn`, the logs that were left behind with a torn end
+// (log_check.h); `evenkeel.revision`, one that it had.
 // Threads: commit and recover are the writer's; the rest is anybody's.
 
 #include <rocksdb/db.h>
@@ -35,6 +36,9 @@ class Disk {
   // All that there is. Says so if something is missing: every revision after the compacted one must be there.
   Result<Contents> load() const;
 
+  // Notes the revision beside the database, as one that it had: later opens check it. It may fail: then less is checked.
+  void note(std::int64_t revision) const;
+
   // Durable when it returns. unknown_outcome: the disk failed; then every commit is refused until recover() did its work.
   Result<> commit(rocksdb::WriteBatch& batch);
   bool failed() const { return failed_.load(); }
@@ -58,6 +62,7 @@ class Disk {
  private:
   Disk() = default;
   Result<> open_database(bool make);
+  Result<> open_old();
   Result<> make_new();
   Result<> load_facts(Contents& contents) const;
   Result<> load_leases(Contents& contents) const;

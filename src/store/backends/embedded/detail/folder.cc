@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "evenkeel/base/file.h"
 #include "evenkeel/store/backends/embedded/detail/record.h"
@@ -22,6 +23,7 @@ constexpr std::string_view lock_name = "evenkeel.lock";
 constexpr std::string_view store_name = "evenkeel.store";  // "format 1"
 constexpr std::string_view new_name = "evenkeel.new";
 constexpr std::string_view torn_name = "evenkeel.torn";
+constexpr std::string_view floor_name = "evenkeel.revision";
 
 std::string in(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
 
@@ -87,6 +89,24 @@ Result<bool> check_format(const std::string& folder, bool complete) {
   return false;
 }
 
+// Lines with a number each; none if there is no such file.
+Result<std::vector<std::uint64_t>> read_numbers(const std::string& path) {
+  std::vector<std::uint64_t> numbers;
+  const auto text = read_file(path, Bytes(1 << 20));
+  if (!text && text.error().code == Code::not_found) return numbers;
+  if (!text) return fail(text.error());
+  const char* const end = text->data() + text->size();
+  for (const char* at = text->data(); at != end;) {
+    std::uint64_t number = 0;
+    const auto parsed = std::from_chars(at, end, number);
+    if (parsed.ec != std::errc() || parsed.ptr == end || *parsed.ptr != '\n')
+      return fail(Code::invalid, "{} is damaged: it should be lines with a number each", path);
+    numbers.push_back(number);
+    at = parsed.ptr + 1;
+  }
+  return numbers;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
@@ -143,27 +163,25 @@ Result<> finish_folder(const std::string& folder) {
 }
 
 Result<std::set<std::uint64_t>> read_torn(const std::string& folder) {
-  const auto text = read_file(in(folder, torn_name), Bytes(1 << 20));
-  std::set<std::uint64_t> logs;
-  if (!text && text.error().code == Code::not_found) return logs;
-  if (!text) return fail(text.error());
-  const char* at = text->data();
-  const char* const end = at + text->size();
-  while (at != end) {
-    std::uint64_t number = 0;
-    const auto parsed = std::from_chars(at, end, number);
-    if (parsed.ec != std::errc() || parsed.ptr == end || *parsed.ptr != '\n')
-      return fail(Code::invalid, "{} is damaged: it should be lines with a number each", in(folder, torn_name));
-    logs.insert(number);
-    at = parsed.ptr + 1;
-  }
-  return logs;
+  const auto numbers = read_numbers(in(folder, torn_name));
+  if (!numbers) return fail(numbers.error());
+  return std::set<std::uint64_t>(numbers->begin(), numbers->end());
 }
 
 Result<> write_torn(const std::string& folder, const std::set<std::uint64_t>& logs) {
   std::string text;
   for (const auto number : logs) text += fmt::format("{}\n", number);
   return replace_file(in(folder, torn_name), text);
+}
+
+Result<std::int64_t> read_floor(const std::string& folder) {
+  const auto numbers = read_numbers(in(folder, floor_name));
+  if (!numbers) return fail(numbers.error());
+  return numbers->empty() ? 0 : static_cast<std::int64_t>(numbers->front());
+}
+
+Result<> write_floor(const std::string& folder, std::int64_t revision) {
+  return replace_file(in(folder, floor_name), fmt::format("{}\n", revision));
 }
 
 }  // namespace evenkeel::store::embedded::detail

@@ -31,8 +31,12 @@ Result<> write_format(const std::string& folder);
 // It is made: from now on it is a store, whatever happens.
 Result<> finish_folder(const std::string& folder);
 
-// Logs in which a write failed and which were left behind.
+// Logs whose end is torn and which were left behind: nothing in them counts any more, though they may not be deleted yet.
 Result<std::set<std::uint64_t>> read_torn(const std::string& folder);
 Result<> write_torn(const std::string& folder, const std::set<std::uint64_t>& logs);
+
+// A revision that the store had at some time, noted when it is opened and closed: if it has less one day, something is lost. 0: not noted.
+Result<std::int64_t> read_floor(const std::string& folder);
+Result<> write_floor(const std::string& folder, std::int64_t revision);
 
 }  // namespace evenkeel::store::embedded::detail

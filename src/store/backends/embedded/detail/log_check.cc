@@ -83,6 +83,7 @@ class Reader {
     zeros_.reset();
     open_.reset();
   }
+  bool torn() const { return where_.has_value(); }
   const std::string& where() const { return *where_; }
 
  private:
@@ -130,7 +131,7 @@ std::set<std::uint64_t> list_logs(const std::string& folder) {
   return numbers;
 }
 
-Result<> check_logs(const std::string& folder, const std::set<std::uint64_t>& torn) {
+Result<bool> check_logs(const std::string& folder, const std::set<std::uint64_t>& torn) {
   Reader reader;
   std::string block(block_bytes, '\0');
   for (const auto number : list_logs(folder)) {
@@ -148,7 +149,7 @@ Result<> check_logs(const std::string& folder, const std::set<std::uint64_t>& to
     }
     reader.end_log(torn.contains(number));
   }
-  return {};
+  return reader.torn();
 }
 
 }  // namespace evenkeel::store::embedded::detail

@@ -15,7 +15,8 @@
 namespace evenkeel::store::embedded::detail {
 
 // `torn`: numbers of logs in which a write is known to have failed and which were left behind then; their ends may be anything.
-Result<> check_logs(const std::string& folder, const std::set<std::uint64_t>& torn);
+// Whether the end of another is torn: when RocksDB has dropped it, and before anything is written, it must be added to those.
+Result<bool> check_logs(const std::string& folder, const std::set<std::uint64_t>& torn);
 
 // The numbers of the logs in a folder.
 std::set<std::uint64_t> list_logs(const std::string& folder);

@@ -18,6 +18,37 @@ using rocksdb::Slice;
 constexpr std::uint64_t ahead_bytes_min = 256 << 10;
 constexpr std::uint64_t ahead_bytes_max = 4 << 20;
 
+// RocksDB takes a full disk into its own hands, and then looks every few seconds whether there is space; of other errors some are final to
+// it. Here it is the writer who tries again, at each write: so all errors of writing are told as ones that may pass.
+IOStatus may_pass(const IOStatus& status) {
+  if (status.ok()) return status;
+  auto passing = IOStatus::IOError(status.ToString());
+  passing.SetRetryable(true);
+  return passing;
+}
+
+// A table, or what else RocksDB writes.
+class OtherFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  using FSWritableFileOwnerWrapper::FSWritableFileOwnerWrapper;
+  IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
+    return may_pass(FSWritableFileOwnerWrapper::Append(data, options, debug));
+  }
+  IOStatus Append(const Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo& info,
+                  IODebugContext* debug) override {
+    return may_pass(FSWritableFileOwnerWrapper::Append(data, options, info, debug));
+  }
+  IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
+    return may_pass(FSWritableFileOwnerWrapper::Sync(options, debug));
+  }
+  IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
+    return may_pass(FSWritableFileOwnerWrapper::Fsync(options, debug));
+  }
+  IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
+    return may_pass(FSWritableFileOwnerWrapper::Close(options, debug));
+  }
+};
+
 class LogFile final : public FSWritableFile {
  public:
   LogFile(FileSystem& files, std::string name, std::unique_ptr<FSRandomRWFile> file)
@@ -26,7 +57,7 @@ class LogFile final : public FSWritableFile {
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
     if (!failure_.ok()) return failure_;
     if (written_ + data.size() > filled_) failure_ = fill(written_ + data.size(), options, debug);
-    if (failure_.ok()) failure_ = file_->Write(written_, data, options, debug);
+    if (failure_.ok()) failure_ = may_pass(file_->Write(written_, data, options, debug));
     if (failure_.ok()) written_ += data.size();
     return failure_;
   }
@@ -35,7 +66,7 @@ class LogFile final : public FSWritableFile {
     return Append(data, options, debug);
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    if (failure_.ok()) failure_ = file_->Sync(options, debug);
+    if (failure_.ok()) failure_ = may_pass(file_->Sync(options, debug));
     return failure_;
   }
   IOStatus Flush(const IOOptions& /*unused*/, IODebugContext* /*unused*/) override { return IOStatus::OK(); }
@@ -59,7 +90,7 @@ class LogFile final : public FSWritableFile {
     auto done = file_->Write(filled_, zeros, options, debug);
     if (done.ok()) done = file_->Fsync(options, debug);
     if (done.ok()) filled_ = to;
-    return done;
+    return may_pass(done);
   }
 
   FileSystem& files_;
@@ -78,13 +109,17 @@ class LogFileSystem final : public rocksdb::FileSystemWrapper {
   IOStatus NewWritableFile(const std::string& name, const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
                            IODebugContext* debug) override {
     auto done = target()->NewWritableFile(name, options, result, debug);
-    if (!done.ok() || !name.ends_with(".log")) return done;
+    if (!done.ok()) return may_pass(done);
+    if (!name.ends_with(".log")) {
+      *result = std::make_unique<OtherFile>(std::move(*result));
+      return done;
+    }
     done = (*result)->Close(options.io_options, debug);
     result->reset();
     std::unique_ptr<FSRandomRWFile> file;
     if (done.ok()) done = target()->NewRandomRWFile(name, options, &file, debug);
     if (done.ok()) *result = std::make_unique<LogFile>(*target(), name, std::move(file));
-    return done;
+    return may_pass(done);
   }
 };
 

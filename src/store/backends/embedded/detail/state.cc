@@ -4,6 +4,11 @@
 
 namespace evenkeel::store::embedded::detail {
 
+// All threads have ended.
+State::~State() {
+  if (disk && opened) disk->note(revision);
+}
+
 Result<KeyValue> State::fetch(Stamp stamp, std::int64_t wanted) const {
   auto entry = disk->fetch(stamp);
   if (entry || entry.error().code != Code::not_found) return entry;

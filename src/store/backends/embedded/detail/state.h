@@ -42,8 +42,13 @@ struct State {
   std::atomic<bool> full = false;
   Leases leases;
   std::uint64_t cluster_id = 0, member_id = 0;
+  bool opened = false;  // it has been read from the disk
 
   explicit State(const EngineOptions& given) : options(given), clock(given.clock != nullptr ? *given.clock : boot_clock) {}
+
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+  ~State();
 
   // A record that was there when the index said so may be gone by now, if it was compacted.
   Result<KeyValue> fetch(Stamp stamp, std::int64_t wanted) const;
