@@ -307,6 +307,12 @@ TEST(ServerUsers, WatchAndLeaseByTheirRights) {
   EXPECT_EQ(revoke(n1, own), "");
   EXPECT_EQ(revoke(admin, theirs), "");
   EXPECT_EQ(revoke(open, own), "etcdserver: user name is empty");
+  const auto stub = open.lease();
+  const auto context = open.context();
+  const auto stream = stub->LeaseKeepAlive(context.get());
+  pb::LeaseKeepAliveResponse kept;
+  EXPECT_FALSE(stream->Read(&kept));
+  EXPECT_EQ(stream->Finish().error_message(), "etcdserver: user name is empty");
 }
 
 TEST(ServerUsers, GetATokenForAPassword) {
