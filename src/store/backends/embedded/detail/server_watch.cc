@@ -124,8 +124,9 @@ class WatchStream final : public Duplex<pb::WatchRequest, pb::WatchResponse> {
       const auto held = lock();
       const auto found = watchers_.find(id);
       if (found == watchers_.end()) return;
-      token = found->second->token;
-      close(*found->second);
+      const WatcherPtr watcher = found->second;
+      token = watcher->token;
+      close(*watcher);
       pb::WatchResponse response = response_of(id, revision);
       response.set_canceled(true);
       push(std::move(response));
@@ -191,7 +192,7 @@ class WatchStream final : public Duplex<pb::WatchRequest, pb::WatchResponse> {
     round_due_ = round_.again || nobody;
   }
 
-  // With the lock.
+  // With the lock, and with the caller's own hold on the watcher.
   void close(Watcher& watcher) {
     watcher.closed = true;
     watchers_.erase(watcher.id);
