@@ -1,8 +1,8 @@
 #include "evenkeel/store/backends/etcd/detail/caller.h"
 
-#include <algorithm>
+#include <store/backends/proto/etcd.pb.h>
 
-#include "store/backends/proto/etcd.pb.h"
+#include <algorithm>
 
 namespace evenkeel::store::etcd::detail {
 namespace {
