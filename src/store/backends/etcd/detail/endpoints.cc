@@ -68,14 +68,13 @@ grpc_connectivity_state state_of(const Endpoint& endpoint, bool connect) { retur
 
 // What gRPC says of a connection it could not make, without its own preface. That a server closes it at once says little by itself.
 std::string trouble_of(const grpc::Status& status, bool tls) {
-  std::string_view text = status.error_message();
+  std::string text = status.error_message();
   for (const std::string_view preface : {"last error: ", "UNKNOWN: ", "UNAVAILABLE: "}) {
-    if (const std::size_t at = text.find(preface); at != std::string_view::npos) text.remove_prefix(at + preface.size());
+    if (const std::size_t at = text.find(preface); at != std::string::npos) text.erase(0, at + preface.size());
   }
-  std::string trouble(text);
   if (text.ends_with("Endpoint read failed") || text.ends_with("Socket closed"))
-    trouble += tls ? "; it may ask for another client certificate, or be without TLS" : "; it may ask for TLS: etcds://";
-  return trouble;
+    text += tls ? "; it may ask for another client certificate, or be without TLS" : "; it may ask for TLS: etcds://";
+  return text;
 }
 
 }  // namespace
