@@ -76,7 +76,7 @@ class Caller {
 
     const Method method;
     const Instant deadline;
-    std::size_t attempts = 0;
+    std::size_t attempts = 0;  // that failed
     std::size_t refused_tokens = 0;
     std::optional<Error> last;  // why it was tried again
   };
@@ -107,13 +107,11 @@ class Caller {
   void again(const CallPtr& call, Error why);
   void authenticate(Instant deadline);
   Duration time_for(const Call& call) const;
-  Error denied(const Error& error) const;
 
   Loop& loop_;
   Log log_;
   Pump& pump_;
   Endpoints& endpoints_;
-  const Duration timeout_;
   const std::string user_;
   const std::string password_;
   std::optional<Token> token_;  // none: to be asked for, if there is a user

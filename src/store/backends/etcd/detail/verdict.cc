@@ -66,15 +66,15 @@ std::string text_of(const grpc::Status& status) {
 
 Verdict judge(const grpc::Status& status, Effect effect) {
   if (status.ok()) return {};
+  const std::string text = text_of(status);
   for (const Known& known : knowns) {
-    if (status.error_message().starts_with(known.text)) return {known.next, false, {known.code, status.error_message()}};
+    if (text.starts_with(known.text)) return {known.next, false, {known.code, text}};
   }
-  if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED)
-    return {Next::authenticate, false, {Code::denied, text_of(status)}};
-  if (const auto code = refusal(status.error_code())) return {Next::answer, false, {*code, text_of(status)}};
+  if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED) return {Next::authenticate, false, {Code::denied, text}};
+  if (const auto code = refusal(status.error_code())) return {Next::answer, false, {*code, text}};
   const bool late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
-  if (effect == Effect::write) return {Next::answer, late, {Code::unknown_outcome, text_of(status)}};
-  return {Next::elsewhere, late, {Code::unavailable, text_of(status)}};
+  if (effect == Effect::write) return {Next::answer, late, {Code::unknown_outcome, text}};
+  return {Next::elsewhere, late, {Code::unavailable, text}};
 }
 
 }  // namespace evenkeel::store::etcd::detail
