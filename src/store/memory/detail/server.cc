@@ -170,7 +170,12 @@ World::Server::Owner World::Server::attach(std::string name, Client& client) {
 }
 
 void World::Server::detach(Owner owner) {
-  std::erase_if(watches_, [&](const auto& watch) { return watch.second.owner == owner; });
+  // What a watch's function owns may be a handle of another watch, so those are destroyed when the map is in order again.
+  std::vector<std::map<WatchId, Watch>::node_type> gone;
+  for (auto at = watches_.begin(); at != watches_.end();) {
+    const auto watch = at++;
+    if (watch->second.owner == owner) gone.push_back(watches_.extract(watch));
+  }
   known_.at(owner).client = nullptr;
   begin_lease_end(owner);
 }

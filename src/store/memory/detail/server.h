@@ -31,7 +31,7 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   void send(Owner from, Request request);
 
   WatchId watch(Owner from, std::string prefix, std::optional<Revision> after, OnChanges on_changes);
-  void unwatch(WatchId id) { watches_.erase(id); }
+  void unwatch(WatchId id) { watches_.extract(id); }  // destroys what it owns when the map is in order again
 
   const memory::State& state() const { return state_; }
   const Faults& faults() const { return faults_; }
