@@ -500,9 +500,9 @@ TEST_F(ZooKeeperClient, BeginsANewSessionWhenTheOldOneExpired) {
 // Connections that break in the middle of writes: what was answered counts, what is unknown may, what is unavailable does not.
 TEST_F(ZooKeeperClient, KnowsWhatItDoesNotKnow) {
   Wire wire(server()->port(0));
-  const auto store = open_at(fmt::format("zk://127.0.0.1:{}{}", wire.port(), path()), {.timeout = 10s});
+  const auto store = open_at(fmt::format("zk://127.0.0.1:{}{}", wire.port(), path()), {.timeout = 10s, .lease_ttl = 2s});
   ASSERT_TRUE(good(store->put("/n", "0")));
-  wire.tear_every(15);
+  wire.tear_every(25);
   std::map<Code, int> errors;
   constexpr int writes = 100;
   for (int i = 0; i < writes; ++i) {

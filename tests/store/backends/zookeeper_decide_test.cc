@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "evenkeel/base/rng.h"
@@ -281,11 +282,13 @@ class Trial {
     }
   }
 
-  View read(const Txn& txn) const {
+  // Node by node; `between` runs before each of them.
+  View read(
+      const Txn& txn, const std::function<void()>& between = [] {}) const {
     View view{.root = root_, .nodes = {}};
     const Wanted paths = wanted(txn, root_);
-    for (const std::string& path : paths.stats) view.nodes[path] = tree_.see(path, false);
-    for (const std::string& path : paths.nodes) view.nodes[path] = tree_.see(path, path != root_path(root_));
+    for (const std::string& path : paths.stats) between(), view.nodes[path] = tree_.see(path, false);
+    for (const std::string& path : paths.nodes) between(), view.nodes[path] = tree_.see(path, path != root_path(root_));
     return view;
   }
 
@@ -364,7 +367,9 @@ class Trial {
   void race() {
     const Txn txn = random_txn();
     std::vector<Model> moments{model_};
-    View view = read(txn);
+    View view = read(txn, [&] {
+      if (rng_.chance(1, 4)) meanwhile(moments);
+    });
     meanwhile(moments);
     read_subtrees(txn, view);
     const auto decision = decide(txn, view);
