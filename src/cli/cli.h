@@ -50,6 +50,8 @@ class Outside {
   virtual std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) = 0;
   // Runs a command with our standard streams and waits for its end. An error: it was not started.
   virtual Result<Ended> run(const std::vector<std::string>& words) = 0;
+  // Tells whoever started us that we serve, if he wants to know (systemd's NOTIFY_SOCKET).
+  virtual void tell_ready() = 0;
   // A file, made anew, to be written part by part.
   virtual Result<Writer> create(const std::string& path) = 0;
 };

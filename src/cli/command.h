@@ -59,6 +59,7 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
 void add_validate(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_broker(CLI::App& app, Session& session);
+void add_store(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);
@@ -73,6 +74,9 @@ void add_broker_record(CLI::App& app, Session& session);
 void add_broker_convert(CLI::App& app, Session& session);
 void add_broker_default_config(CLI::App& app, Session& session);
 void add_broker_replay(CLI::App& app, Session& session);
+
+// The verbs of `evenkeel store`.
+void add_store_serve(CLI::App& app, Session& session);
 
 // Subcommands, options and values that could follow: `words` before the cursor, `partial` at it (completion.cc).
 std::string complete(CLI::App& app, const Session& session, std::span<const std::string> words, std::string_view partial);

@@ -5,12 +5,15 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -156,6 +159,23 @@ Result<Outside::Ended> Process::run(const std::vector<std::string>& words) {
   }
   if (failed) return fail(not_started(words[0], number));
   return Ended{.status = ended.si_status, .killed = ended.si_code != CLD_EXITED};
+}
+
+void Process::tell_ready() {
+  const auto path = variable("NOTIFY_SOCKET");
+  sockaddr_un to{};
+  if (!path || path->empty() || path->size() >= sizeof to.sun_path) return;
+  to.sun_family = AF_UNIX;
+  std::memcpy(to.sun_path, path->data(), path->size());
+  if (to.sun_path[0] == '@') to.sun_path[0] = '\0';  // a name that is in no file system
+  const int socket_of_ours = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket_of_ours < 0) return;
+  constexpr std::string_view words = "READY=1";
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path->size());
+  // Nobody there: then nobody wants to know.
+  [[maybe_unused]] const auto sent =
+      sendto(socket_of_ours, words.data(), words.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), length);
+  close(socket_of_ours);
 }
 
 Result<Outside::Writer> Process::create(const std::string& path) {

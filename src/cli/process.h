@@ -20,6 +20,7 @@ class Process final : public Outside {
   bool terminal() const override;
   std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) override;
   Result<Ended> run(const std::vector<std::string>& words) override;
+  void tell_ready() override;
   Result<Writer> create(const std::string& path) override;
 
  private:
