@@ -7,7 +7,8 @@ namespace {
 
 // Every verb, in the order of --help; each in the file store_<verb>.cc.
 constexpr void (*table_of_verbs[])(CLI::App&, Session&) = {
-    add_store_serve,
+    add_store_serve, add_store_get,    add_store_put,     add_store_del,     add_store_list,   add_store_watch,
+    add_store_txn,   add_store_backup, add_store_restore, add_store_compact, add_store_status, add_store_password,
 };
 
 }  // namespace
