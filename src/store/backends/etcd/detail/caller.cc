@@ -22,7 +22,6 @@ Caller::Caller(Loop& loop, Log log, Pump& pump, Endpoints& endpoints, const Open
       log_(std::move(log)),
       pump_(pump),
       endpoints_(endpoints),
-      timeout_(options.timeout),
       user_(options.access.user),
       password_(options.access.password),
       delays_(loop) {}
@@ -40,8 +39,10 @@ void Caller::begin(const CallPtr& call) {
     });
   };
   if (!call->method.needs_token) return connect({});
-  with_token(call->deadline, [call, connect](Result<Token> token) {
+  with_token(call->deadline, [this, call, connect](Result<Token> token) {
     if (token) return connect(*token);
+    // Whoever asked for the token may have had less time than this call has.
+    if (token.error().code == Code::unavailable) return again(call, std::move(token).error());
     call->fail_with(std::move(token).error());
   });
 }
@@ -54,8 +55,11 @@ Duration Caller::time_for(const Call& call) const {
 }
 
 void Caller::send(const CallPtr& call, Endpoint& endpoint, const Token& token) {
-  ++call->attempts;
-  call->start(*this, endpoint, token, time_for(*call),
+  const Duration at_most = time_for(*call);
+  if (at_most <= Duration{}) {
+    return call->fail_with(call->last ? *call->last : Error{Code::unavailable, "no time was left to ask " + endpoint.address});
+  }
+  call->start(*this, endpoint, token, at_most,
               [this, call, &endpoint, token](const grpc::Status& status) { done(call, endpoint, token, status); });
 }
 
@@ -81,6 +85,7 @@ void Caller::done(const CallPtr& call, Endpoint& endpoint, const Token& token, c
 }
 
 void Caller::again(const CallPtr& call, Error why) {
+  ++call->attempts;
   Duration pause{};
   if (call->attempts >= endpoints_.size()) {
     const std::size_t round = std::min<std::size_t>(call->attempts - endpoints_.size(), 10);
@@ -113,8 +118,6 @@ void Caller::authenticate(Instant deadline) {
   etcdserverpb::AuthenticateRequest request;
   request.set_name(user_);
   request.set_password(password_);
-  // Whoever joins the wait may have less time left than it takes; all of them are given at least the usual time.
-  deadline = std::max(deadline, later(loop_.now(), timeout_));
   call<etcdserverpb::AuthenticateResponse>(
       methods::authenticate, std::move(request), deadline, [this](Result<etcdserverpb::AuthenticateResponse> answer) {
         Result<Token> token;

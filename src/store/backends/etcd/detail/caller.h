@@ -76,7 +76,7 @@ class Caller {
 
     const Method method;
     const Instant deadline;
-    std::size_t attempts = 0;
+    std::size_t attempts = 0;  // that failed
     std::size_t refused_tokens = 0;
     std::optional<Error> last;  // why it was tried again
   };
@@ -113,7 +113,6 @@ class Caller {
   Log log_;
   Pump& pump_;
   Endpoints& endpoints_;
-  const Duration timeout_;
   const std::string user_;
   const std::string password_;
   std::optional<Token> token_;  // none: to be asked for, if there is a user

@@ -18,7 +18,7 @@ struct Core {
         timeout(options.timeout),
         keys(url.path),
         pump(l),
-        endpoints(l, pump, std::move(opened)),
+        endpoints(l, log, pump, std::move(opened)),
         caller(l, log, pump, endpoints, options),
         delays(l) {}
 

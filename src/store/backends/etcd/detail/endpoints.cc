@@ -67,13 +67,16 @@ grpc::ChannelArguments arguments(const Tls& tls) {
 
 grpc_connectivity_state state_of(const Endpoint& endpoint, bool connect) { return endpoint.channel->GetState(connect); }
 
-// What gRPC says of a connection it could not make, without its own preface.
-std::string trouble_of(const grpc::Status& status) {
+// What gRPC says of a connection it could not make, without its own preface. That a server closes it at once says little by itself.
+std::string trouble_of(const grpc::Status& status, bool tls) {
   std::string_view text = status.error_message();
   for (const std::string_view preface : {"last error: ", "UNKNOWN: ", "UNAVAILABLE: "}) {
     if (const std::size_t at = text.find(preface); at != std::string_view::npos) text.remove_prefix(at + preface.size());
   }
-  return std::string(text);
+  std::string trouble(text);
+  if (text.ends_with("Endpoint read failed") || text.ends_with("Socket closed"))
+    trouble += tls ? "; it may ask for another client certificate, or be without TLS" : "; it may ask for TLS: etcds://";
+  return trouble;
 }
 
 }  // namespace
@@ -85,13 +88,14 @@ Result<std::vector<Endpoint>> Endpoints::open(const Url& url, const OpenOptions&
   std::vector<Endpoint> endpoints;
   for (const std::string& address : url.endpoints) {
     const std::string target = address.starts_with("unix:") ? address : "dns:///" + address;
-    endpoints.push_back({address, grpc::CreateCustomChannel(target, *made, arguments(options.access.tls))});
+    endpoints.push_back(
+        {address, grpc::CreateCustomChannel(target, *made, arguments(options.access.tls)), url.scheme == "etcds"});
   }
   return endpoints;
 }
 
-Endpoints::Endpoints(Loop& loop, Pump& pump, std::vector<Endpoint> endpoints)
-    : loop_(loop), pump_(pump), endpoints_(std::move(endpoints)), delays_(loop) {}
+Endpoints::Endpoints(Loop& loop, Log log, Pump& pump, std::vector<Endpoint> endpoints)
+    : loop_(loop), log_(std::move(log)), pump_(pump), endpoints_(std::move(endpoints)), delays_(loop) {}
 
 void Endpoints::connect(Instant deadline, Then then) {
   if (Endpoint* endpoint = best(endpoints_.size() == 1)) return then(endpoint);
@@ -117,6 +121,8 @@ Endpoint* Endpoints::best(bool avoided_too) {
     Endpoint& endpoint = endpoints_[at];
     if (!avoided_too && endpoint.avoided_until > now) continue;
     if (state_of(endpoint, false) != GRPC_CHANNEL_READY) continue;
+    if (at != current_)
+      log_.info("calls to etcd go to another server", {{"from", endpoints_[current_].address}, {"to", endpoint.address}});
     current_ = at;
     return &endpoint;
   }
@@ -155,7 +161,7 @@ void Endpoints::ask_trouble(Endpoint& endpoint) {
   exchange->set_deadline(1s);
   auto* tag = pump_.event(exchange, &exchange->context, [&endpoint, exchange](bool) {
     endpoint.asking = false;
-    if (!exchange->status.ok()) endpoint.trouble = trouble_of(exchange->status);
+    if (!exchange->status.ok()) endpoint.trouble = trouble_of(exchange->status, endpoint.tls);
   });
   exchange->start(endpoint.channel, "/etcdserverpb.Maintenance/Status", etcdserverpb::StatusRequest(), pump_.queue(), tag);
 }
@@ -181,12 +187,6 @@ void Endpoints::expire() {
     one.then(fail(error));
     if (alive.expired()) return;
   }
-}
-
-std::string Endpoints::addresses() const {
-  std::vector<std::string_view> all;
-  for (const Endpoint& endpoint : endpoints_) all.push_back(endpoint.address);
-  return fmt::format("{}", fmt::join(all, ", "));
 }
 
 std::string Endpoints::troubles() const {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "evenkeel/base/log.h"
 #include "evenkeel/base/result.h"
 #include "evenkeel/store/backends/etcd/detail/pump.h"
 #include "evenkeel/store/backends/open.h"
@@ -21,6 +22,7 @@ namespace evenkeel::store::etcd::detail {
 struct Endpoint {
   std::string address;
   std::shared_ptr<grpc::Channel> channel;
+  bool tls = false;
   Instant avoided_until = Instant::min();
   std::string trouble;  // why it could not be connected to, when that was last tried; empty: not known
   bool asking = false;  // for that trouble
@@ -33,7 +35,7 @@ class Endpoints {
   // Reads the files of TLS: an error names the one that cannot be read.
   static Result<std::vector<Endpoint>> open(const Url& url, const OpenOptions& options);
 
-  Endpoints(Loop& loop, Pump& pump, std::vector<Endpoint> endpoints);
+  Endpoints(Loop& loop, Log log, Pump& pump, std::vector<Endpoint> endpoints);
 
   // At once if a connection stands, else when one does; `unavailable`, with each endpoint's trouble, if none does by then.
   void connect(Instant deadline, Then then);
@@ -43,7 +45,6 @@ class Endpoints {
   void on_stuck(std::function<void(Endpoint&)> listener) { on_stuck_ = std::move(listener); }
   void stuck(Endpoint& endpoint);
   std::size_t size() const { return endpoints_.size(); }
-  std::string addresses() const;
 
  private:
   struct Waiting {
@@ -60,6 +61,7 @@ class Endpoints {
   std::string troubles() const;
 
   Loop& loop_;
+  Log log_;
   Pump& pump_;
   std::vector<Endpoint> endpoints_;
   std::size_t current_ = 0;

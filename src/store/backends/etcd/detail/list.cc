@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t page_entries_first = 100;
 constexpr std::size_t page_entries_max = 1000;
 constexpr std::size_t page_bytes_aim = 4 << 20;
-// Each time the history was compacted in between.
-constexpr int starts_max = 4;
+// A list whose revision was compacted between two pages begins again; from the third time on all is one page, which cannot happen to.
+constexpr int starts_in_pages_max = 2;
 
 using Page = etcdserverpb::RangeResponse;
 
@@ -28,6 +28,7 @@ void start(const PagesPtr& pages);
 void ask(const PagesPtr& pages);
 
 std::int64_t page_entries(const Pages& pages) {
+  if (pages.starts > starts_in_pages_max) return 0;  // no limit
   if (pages.listing.entries.empty()) return page_entries_first;
   const std::size_t each = std::max<std::size_t>(pages.bytes / pages.listing.entries.size(), 1);
   return static_cast<std::int64_t>(std::clamp<std::size_t>(page_bytes_aim / each, 1, page_entries_max));
@@ -35,8 +36,7 @@ std::int64_t page_entries(const Pages& pages) {
 
 void take(const PagesPtr& pages, Result<Page> page) {
   if (!page) {
-    if (page.error().code == Code::conflict && pages->starts < starts_max) return start(pages);
-    if (page.error().code == Code::conflict) page.error().code = Code::unavailable;
+    if (page.error().code == Code::conflict && pages->starts <= starts_in_pages_max) return start(pages);
     return pages->answer(fail(std::move(page).error()));
   }
   Listing& listing = pages->listing;

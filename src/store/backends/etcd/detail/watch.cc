@@ -146,7 +146,11 @@ void Watch::cancelled_by_server(const Stream::Message& message) {
     after_.reset();
     return run();
   }
-  failed(judge({grpc::StatusCode::UNKNOWN, message.cancel_reason()}, Effect::none));
+  // Some versions write the reason as Go prints an error: "rpc error: code = PermissionDenied desc = etcdserver: permission denied".
+  constexpr std::string_view preface = "desc = ";
+  std::string reason = message.cancel_reason();
+  if (const std::size_t at = reason.find(preface); at != std::string::npos) reason.erase(0, at + preface.size());
+  failed(judge({grpc::StatusCode::UNKNOWN, reason}, Effect::none));
 }
 
 void Watch::ended(const grpc::Status& status) {
