@@ -284,9 +284,9 @@ TEST(EngineLeases, EndByThemselves) {
   grant(*engine, 8, 1h).value();
   // It may be over before the put; then it is granted again.
   for (int tries = 0; tries < 1000 && !put(*engine, "a", "1", 7); ++tries) EXPECT_TRUE(grant(*engine, 7, 1ms));
-  std::string all;
-  while (!all.ends_with("erase a@3 ")) all += test::text(seen.take()) + " ";
-  EXPECT_EQ(all, "put a=1@2 erase a@3 ");
+  std::string told;
+  while (!told.ends_with("erase a@3 ")) told += test::text(seen.take()) + " ";
+  EXPECT_EQ(told, "put a=1@2 erase a@3 ");
   EXPECT_EQ(engine->lease(8)->ttl, 1h);
 }
 
