@@ -329,7 +329,7 @@ TEST(Server, IsNotReachedFromOutsideWithoutProtection) {
     EXPECT_NE(refused.error().message.find("listen on 127.0.0.1"), std::string::npos) << refused.error().message;
   }
   EXPECT_EQ(Server::start(*ours.engine, {.listen = "nonsense"}).error().code, Code::invalid);
-  EXPECT_EQ(Server::start(*ours.engine, {.listen = ours.server->address()}).error().code, Code::unavailable);
+  EXPECT_EQ(Server::start(*ours.engine, {.listen = ours.server->address()}).error().code, Code::conflict);
   EXPECT_EQ(Server::start(*ours.engine, {.listen = "127.0.0.1:0", .users = "/no/such/file"}).error().code, Code::not_found);
 }
 

@@ -127,6 +127,7 @@ class LocalWatch final : public std::enable_shared_from_this<LocalWatch> {
   void close() {
     door_->close();
     if (token_) engine_->unwatch(*std::exchange(token_, std::nullopt));
+    engine_.reset();  // its own thread may be the last to hold this, and must not be the one that ends it
   }
 
  private:
@@ -198,7 +199,7 @@ class LocalWatch final : public std::enable_shared_from_this<LocalWatch> {
     if (!changes.changes.empty()) on_changes_(std::move(changes));
   }
 
-  const std::shared_ptr<Engine> engine_;
+  std::shared_ptr<Engine> engine_;  // until close()
   const std::string prefix_;
   OnChanges on_changes_;
   const std::shared_ptr<Door> door_;

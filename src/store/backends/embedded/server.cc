@@ -1,12 +1,17 @@
 #include "evenkeel/store/backends/embedded/server.h"
 
 #include <grpcpp/grpcpp.h>
+#include <netdb.h>
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 
 #include "evenkeel/base/address.h"
@@ -84,6 +89,28 @@ Result<> check_reach(const ServerOptions& options, const Address& address) {
       "{} can be reached from other hosts, and {}: give a certificate with its key, and users or an authority for clients' "
       "certificates; or listen on 127.0.0.1",
       options.listen, encrypted ? "anybody could read and write there" : "what is sent there could be read on the way");
+}
+
+// gRPC only says that it cannot listen, and prints why.
+Result<> check_free(const Address& address, const std::string& listen) {
+  if (!address.path.empty()) return {};
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  if (const int error = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found); error != 0)
+    return fail(Code::invalid, "cannot listen on {}: {}", listen, gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype([](addrinfo* list) { freeaddrinfo(list); })> all(found);
+  const int socket = ::socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
+  const int on = 1;
+  const bool good = socket >= 0 && setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+                    bind(socket, found->ai_addr, found->ai_addrlen) == 0;
+  const int error = errno;
+  if (socket >= 0) close(socket);
+  if (!good)
+    return fail(error == EADDRINUSE ? Code::conflict : Code::unavailable, "cannot listen on {}: {}", listen,
+                std::strerror(error));
+  return {};
 }
 
 Result<std::optional<Users>> read_users(const std::string& path) {
@@ -172,6 +199,7 @@ Result<std::unique_ptr<Server>> Server::start(Engine& engine, const ServerOption
   auto address = parse_address(options.listen);
   if (!address) return fail(address.error());
   if (const auto good = check_reach(options, *address); !good) return fail(good.error());
+  if (const auto good = check_free(*address, options.listen); !good) return fail(good.error());
   auto users = read_users(options.users);
   if (!users) return fail(users.error());
   Pem pem;
