@@ -7,6 +7,7 @@
 //      of a persistent node is compared across its re-creation.
 //   2. A persistent node is made by create and set, and is never at version 0; an ephemeral one is only made, and always is. So the one is
 //      never taken for the other. An ephemeral node made anew passes for the old one, and may: all that is asked of it is its presence.
+//      (A put over an ephemeral key that went and came again in between therefore carries on the `created` of the earlier one.)
 //   3. That a key is missing is guarded by making the topmost node that is missing on its path and removing it again, in the same multi: that
 //      fails if it has come to be, and leaves nothing behind.
 //   4. A subtree is erased by deleting its nodes, the deepest first, and the prefix's own node, which is made again if it is a key: that
