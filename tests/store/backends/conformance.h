@@ -79,7 +79,9 @@ class Client {
 // A watch that keeps what it was told, and checks what store.h says of every delivery.
 class Watcher {
  public:
-  Watcher(Client& client, std::string prefix, std::optional<Revision> after = {});
+  // `on_changes` is called with every delivery too, on the loop.
+  Watcher(Client& client, std::string prefix, std::optional<Revision> after = {},
+          std::function<void(const Changes&)> on_changes = {});
   ~Watcher();
   Watcher(const Watcher&) = delete;
   Watcher& operator=(const Watcher&) = delete;

@@ -50,6 +50,7 @@ struct Watcher::Seen {
   std::mutex mutex;
   std::condition_variable changed;
   bool closed = false;
+  std::function<void(const Changes&)> on_changes;
   std::vector<Result<Changes>> deliveries;
   std::map<std::string, Entry> state;
   std::map<std::string, Revision> latest;  // that was ever seen of a key
@@ -59,6 +60,7 @@ struct Watcher::Seen {
   void take(Result<Changes> delivery) {
     EXPECT_FALSE(closed) << "a delivery after the watch was destroyed";
     if (delivery) apply(*delivery);
+    if (delivery && on_changes) on_changes(*delivery);
     deliveries.push_back(std::move(delivery));
     changed.notify_all();
   }
@@ -92,9 +94,11 @@ struct Watcher::Seen {
   }
 };
 
-Watcher::Watcher(Client& client, std::string prefix, std::optional<Revision> after)
+Watcher::Watcher(Client& client, std::string prefix, std::optional<Revision> after,
+                 std::function<void(const Changes&)> on_changes)
     : client_(client), seen_(std::make_shared<Seen>()) {
   seen_->prefix = prefix;
+  seen_->on_changes = std::move(on_changes);
   client_.on_loop([&] {
     watching_ = client_.store().watch(prefix, after, [seen = seen_](Result<Changes> delivery) {
       const std::lock_guard lock(seen->mutex);

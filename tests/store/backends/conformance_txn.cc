@@ -200,7 +200,15 @@ void at_once(Bed& bed, int clients, const std::function<void(Client&, int)>& wor
   std::vector<std::unique_ptr<Client>> all;
   for (int i = 0; i < clients; ++i) all.push_back(bed.connect());
   std::vector<std::jthread> threads;
-  for (int i = 0; i < clients; ++i) threads.emplace_back([&, i] { work(*all[static_cast<std::size_t>(i)], i); });
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        work(*all[static_cast<std::size_t>(i)], i);
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
+    });
+  }
 }
 
 void one_of_many_creates(Bed& bed) {

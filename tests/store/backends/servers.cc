@@ -40,6 +40,21 @@ std::string ProcessServers::url(const std::string& path) const {
   return fmt::format("{}://{}{}", scheme_, fmt::join(endpoints(), ","), path);
 }
 
+void ProcessServers::kill(std::size_t member) {
+  process(member).kill();
+  members_.at(member).paused = false;
+}
+
+void ProcessServers::pause(std::size_t member) {
+  process(member).pause();
+  members_.at(member).paused = true;
+}
+
+void ProcessServers::resume(std::size_t member) {
+  process(member).resume();
+  members_.at(member).paused = false;
+}
+
 void ProcessServers::restart(std::size_t member) {
   Member& one = members_.at(member);
   if (one.process && one.process->running()) return;
@@ -59,7 +74,7 @@ std::size_t ProcessServers::leader() {
   std::size_t found = 0;
   const auto some = [&] {
     for (found = 0; found < size(); ++found) {
-      if (process(found).running() && leads(found)) return true;
+      if (process(found).running() && !members_[found].paused && leads(found)) return true;
     }
     return false;
   };

@@ -33,7 +33,7 @@ class Servers {
   // Waits until that member serves, or all do.
   virtual void wait_ready(std::size_t member) = 0;
   void wait_ready();
-  // Who leads, as the members say; waits until one does.
+  // Who leads, as the members that go say; waits until one does.
   virtual std::size_t leader() = 0;
   // Running and going again, all of them: after a test's faults.
   void heal();
@@ -49,9 +49,9 @@ class ProcessServers : public Servers {
   Process& process(std::size_t member) { return *members_.at(member).process; }
   const std::string& folder() const { return folder_.path(); }
 
-  void kill(std::size_t member) override { process(member).kill(); }
-  void pause(std::size_t member) override { process(member).pause(); }
-  void resume(std::size_t member) override { process(member).resume(); }
+  void kill(std::size_t member) override;
+  void pause(std::size_t member) override;
+  void resume(std::size_t member) override;
   void restart(std::size_t member) override;
   using Servers::wait_ready;
   void wait_ready(std::size_t member) override;
@@ -63,6 +63,7 @@ class ProcessServers : public Servers {
     std::vector<std::uint16_t> peer_ports;  // for one another
     std::string folder;
     std::unique_ptr<Process> process;
+    bool paused = false;
   };
 
   ProcessServers(std::string scheme, std::size_t size, std::size_t peer_ports)
