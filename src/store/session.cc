@@ -40,7 +40,7 @@ Result<SessionOptions> checked(SessionOptions options) {
 
 class Keeping final : public detail::Driver<detail::Holder> {
  public:
-  Keeping(Store& store, detail::Holder holder) : Driver(store, holder.key(), std::move(holder)) {}
+  Keeping(Store& store, std::string key, detail::Holder holder) : Driver(store, std::move(key), std::move(holder)) {}
 
   void on_event(std::function<void(Session::Event)> handler) {
     if (machine().lost()) {
@@ -93,7 +93,8 @@ class Keeping final : public detail::Driver<detail::Holder> {
 
 class Live final : public Session {
  public:
-  Live(Store& store, detail::Holder holder) : keeping_(std::make_shared<Keeping>(store, std::move(holder))) {
+  Live(Store& store, const std::string& key, detail::Holder holder)
+      : keeping_(std::make_shared<Keeping>(store, key, std::move(holder))) {
     keeping_->feed(detail::Tick{});
   }
   ~Live() override { keeping_->close(); }
@@ -182,7 +183,7 @@ class Opening final : public detail::WatchingDriver<detail::Opener> {
     watch(effects.watch);
     if (!effects.done) return;
     if (!*effects.done) return finish(fail(std::move(*effects.done).error()));
-    finish(std::make_unique<Live>(store(), **std::move(effects.done)));
+    finish(std::make_unique<Live>(store(), key(), **std::move(effects.done)));
   }
   void broken(Error error) override { finish(fail(std::move(error))); }
 

@@ -2,7 +2,7 @@
 // Beat: the value of a session's key, and what the step machines of its holder, of those who watch it and of those who open one have in common.
 //
 // The machines are pure: an input and the instant at which it came in, effects out. The shell (session.cc) performs the effects and feeds
-// the answers back. A machine has one call under way at most, so an answer needs no name.
+// the answers back. A machine waits for one answer at most, so answers need no names.
 //   Holder  (holder.h)   keeps one session alive, and knows when it is not
 //   Witness (witness.h)  proves that an identity is over, by ending it if need be
 //   Opener  (opener.h)   from "I want this key" to a Holder
@@ -66,6 +66,7 @@ using Input = std::variant<Tick, Got, Wrote, Seen, End>;
 
 // Effects that all machines have.
 struct Calls {
+  bool abandon = false;      // the answer to the call that is under way is no longer wanted, and does not come in
   bool read = false;         // get the key, and give back Got
   std::optional<Txn> write;  // commit, and give back Wrote
   // A Tick is due then, unless a later step says otherwise.

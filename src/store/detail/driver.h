@@ -24,11 +24,12 @@ class Driver : public std::enable_shared_from_this<Driver<Machine>> {
     if (closed_ || alive_.expired()) return;
     auto effects = machine_.step(input, loop_.now());
     wake_at(effects.wake);
-    auto self = this->shared_from_this();
-    if (effects.read) store_.get(key_, [self](Result<Read> read) { self->feed(Got{std::move(read)}); });
-    if (effects.write) {
-      store_.txn(*std::move(effects.write), [self](Result<Committed> done) { self->feed(Wrote{std::move(done)}); });
-    }
+    if (effects.abandon) ++era_;
+    const auto back = [self = this->shared_from_this(), era = era_](const Input& answer) {
+      if (era == self->era_) self->feed(answer);
+    };
+    if (effects.read) store_.get(key_, [back](Result<Read> read) { back(Got{std::move(read)}); });
+    if (effects.write) store_.txn(*std::move(effects.write), [back](Result<Committed> done) { back(Wrote{std::move(done)}); });
     perform(effects);
   }
 
@@ -64,6 +65,7 @@ class Driver : public std::enable_shared_from_this<Driver<Machine>> {
   std::string key_;
   Machine machine_;
   Timer timer_;
+  std::uint64_t era_ = 0;  // answers to calls of an earlier one are not wanted
   bool closed_ = false;
 };
 

@@ -24,7 +24,6 @@ class Holder {
 
   Effects step(const Input& input, Instant now);
 
-  const std::string& key() const { return key_; }
   const Identity& identity() const { return beat_.identity; }
   Instant deadline() const { return deadline_; }
   bool lost() const { return lost_; }

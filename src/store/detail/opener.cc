@@ -41,7 +41,10 @@ void Opener::look(const Input& input, Instant now, Effects& effects) {
   effects.write = std::move(seen.write);
   effects.wake = seen.wake;
   if (seen.watch) effects.watch = seen.watch;
-  if (seen.over) return on_over(*seen.over, now, effects);
+  if (seen.over) {
+    effects.abandon |= !witness_.idle();  // the watch was quicker than the answer
+    return on_over(*seen.over, now, effects);
+  }
   if (!witness_.idle()) return;
   effects.wake = std::min(effects.wake, until_);
   if (now < until_) return;
