@@ -55,6 +55,7 @@ void Keeper::renewed(Result<Instant> deadline) {
     if (deadline.error().code == Code::conflict) return lose(deadline.error().message);
     trouble_ = deadline.error().message;
   } else {
+    deadline_ = *deadline;
     trouble_.clear();
   }
   post_at(later(loop_.now(), deadline ? ttl_ / 3 : ttl_ / 20), &Keeper::renew);
@@ -62,7 +63,8 @@ void Keeper::renewed(Result<Instant> deadline) {
 
 // Looks again whenever the deadline that it knew has come near: it may have moved on meanwhile.
 void Keeper::watch_deadline() {
-  const Instant ask = held_.deadline() - grace_;
+  if (!lost()) deadline_ = held_.deadline();
+  const Instant ask = deadline_ - grace_;
   if (loop_.now() < ask) return post_at(ask, &Keeper::watch_deadline);
   lose(trouble_.empty() ? "the lock could not be renewed in time" : "the lock could not be renewed in time: " + trouble_);
 }
@@ -74,7 +76,7 @@ void Keeper::lose(std::string why) {
     why_ = std::move(why);
   }
   end_(Outside::End::politely);
-  const Instant latest = held_.deadline() - std::min(ttl_ / 20, kill_before_max);
+  const Instant latest = deadline_ - std::min(ttl_ / 20, kill_before_max);
   post_at(std::min(later(loop_.now(), grace_), latest), &Keeper::kill);
 }
 

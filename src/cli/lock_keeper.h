@@ -44,6 +44,7 @@ class Keeper : public std::enable_shared_from_this<Keeper> {
   Duration ttl_, grace_;
   std::function<void(Outside::End)> end_;
   bool over_ = false;
+  Instant deadline_;     // the latest one while it was held; once lost, a lock has none that is worth anything
   std::string trouble_;  // what the latest renewal said
   std::unique_ptr<std::stop_callback<std::function<void()>>> on_lost_;
   mutable std::mutex mutex_;

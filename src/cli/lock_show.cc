@@ -87,9 +87,11 @@ void ask(Session& session, const Options& options,
   session.print(states_as(*states, options.output));
 }
 
-store::Answer<LockState> one(store::Answer<std::vector<LockState>> answer) {
-  return [answer = std::move(answer)](Result<LockState> state) mutable {
+// One state as a list of it, unless it is not what was asked for.
+store::Answer<LockState> one(store::Answer<std::vector<LockState>> answer, Result<> (*check)(const LockState&)) {
+  return [answer = std::move(answer), check](Result<LockState> state) mutable {
     if (!state) return answer(fail(state.error()));
+    if (const auto good = check(*state); !good) return answer(fail(good.error()));
     answer(std::vector{*std::move(state)});
   };
 }
@@ -127,7 +129,10 @@ void add_lock_show(CLI::App& app, Session& session) {
   command->add_option("PATH", options->path, "The lock")->required()->type_name("");
   command->callback([&session, options] {
     ask(session, *options, [options](locks::Locks& locks, store::Answer<std::vector<LockState>> answer) {
-      locks.show(options->path, one(std::move(answer)));
+      locks.show(options->path, one(std::move(answer), [](const LockState& state) -> Result<> {
+                   if (state.held || state.token.value() != 0 || !state.waiting.empty()) return {};
+                   return fail(Code::not_found, "there is no lock {}: nobody ever had it", quote(state.path));
+                 }));
     });
   });
 }
@@ -144,7 +149,10 @@ void add_lock_break(CLI::App& app, Session& session) {
   command->add_option("PATH", options->path, "The lock")->required()->type_name("");
   command->callback([&session, options] {
     ask(session, *options, [options](locks::Locks& locks, store::Answer<std::vector<LockState>> answer) {
-      locks.break_lock(options->path, one(std::move(answer)));
+      locks.break_lock(options->path, one(std::move(answer), [](const LockState& state) -> Result<> {
+                         if (state.held) return {};
+                         return fail(Code::not_found, "nobody has the lock {}", quote(state.path));
+                       }));
     });
   });
 }

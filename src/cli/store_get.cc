@@ -1,5 +1,8 @@
 // evenkeel store get: the value of one key.
 
+#include <array>
+#include <optional>
+
 #include "evenkeel/base/text.h"
 #include "evenkeel/cli/store_access.h"
 #include "evenkeel/cli/store_view.h"

@@ -1,5 +1,8 @@
 // evenkeel store put: writes one key, if asked only if nobody was quicker.
 
+#include <limits>
+#include <optional>
+
 #include "evenkeel/base/text.h"
 #include "evenkeel/cli/store_access.h"
 #include "evenkeel/cli/store_view.h"
@@ -74,7 +77,10 @@ void add_store_put(CLI::App& app, Session& session) {
       "  date | evenkeel store put /evenkeel/c1/since - --if-absent");
   auto options = std::make_shared<Options>();
   command->add_option("KEY", options->key, "The key")->required()->type_name("");
-  command->add_option("VALUE", options->value, "The value; - reads it from standard input")->type_name("");
+  command
+      ->add_option_function<std::string>(
+          "VALUE", [options](const std::string& word) { options->value = word; }, "The value; - reads it from standard input")
+      ->type_name("");
   auto* file = command->add_option("-f,--file", options->file, "The file that has the value")->type_name("FILE");
   session.hints[file] = {.words = {}, .files = true};
   command->add_flag("--if-absent", options->if_absent, "Only if the key is not there");

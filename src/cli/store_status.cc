@@ -1,5 +1,7 @@
 // evenkeel store status: what a store says of itself.
 
+#include <fmt/ranges.h>
+
 #include "evenkeel/base/quantity.h"
 #include "evenkeel/cli/store_access.h"
 #include "evenkeel/cli/store_view.h"

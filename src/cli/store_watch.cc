@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <future>
+#include <limits>
+#include <optional>
 
 #include "evenkeel/base/text.h"
 #include "evenkeel/cli/store_access.h"
