@@ -140,7 +140,6 @@ const std::vector<Step>& session() {
       {{"get", "leased", "--prefix", "-w", "json"}},
       {{"put", "leased", "x", "--lease", "12345"}},
       {{"lease", "grant", "9000000001"}},
-      {{"lease", "grant", "0"}},
       {{"lease", "grant", "-1"}},
       // History.
       {{"compaction", "8"}},
