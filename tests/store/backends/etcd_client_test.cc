@@ -206,6 +206,36 @@ TEST_F(EtcdClient, ASlowConsumerSeesEachKeyInOrderAndTheLatest) {
   }
 }
 
+// The server sends what a watch has missed in one message, cut into fragments; txns are not cut.
+TEST_F(EtcdClient, MuchHistoryComesInOrderAndWhole) {
+  const auto store = client();
+  const auto before = store->put("/f/a", "1");
+  ASSERT_TRUE(before);
+  constexpr int txns = 30;
+  for (int i = 0; i < txns; ++i) {
+    Txn txn;
+    for (const char* key : {"/f/a", "/f/b", "/f/c"}) txn.put(key, fmt::format("{:03}{}", i, std::string(250'000, 'x')));
+    ASSERT_TRUE(store->txn(txn));
+  }
+  Seen seen(*store, "/f/", before->revision);
+  std::vector<std::string> got;
+  Revision revision = before->revision;
+  while (got.size() < 3 * txns) {
+    const auto changes = seen.next();
+    ASSERT_TRUE(changes);
+    EXPECT_FALSE(changes->fresh);
+    EXPECT_EQ(changes->changes.size() % 3, 0u) << "all of a txn comes together";
+    for (const Change& change : changes->changes) {
+      EXPECT_GT(change.entry->modified, revision);
+      got.push_back(change.key + change.entry->value.substr(0, 3));
+    }
+    revision = changes->revision;
+  }
+  for (int i = 0; i < txns; ++i) {
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(got[3 * i + k], fmt::format("/f/{}{:03}", "abc"[k], i));
+  }
+}
+
 TEST_F(EtcdClient, EphemeralKeysGoWithTheirWriterAndStayWithIt) {
   const auto watcher = client();
   const auto staying = client({.lease_ttl = 1s});
@@ -262,7 +292,7 @@ TEST_F(EtcdClient, AnUnreachableEndpointAmongGoodOnesDoesNotMatter) {
 
 TEST_F(EtcdClient, ReachingNobodyIsUnavailableAndSaysWhy) {
   const std::string nobody = fmt::format("127.0.0.1:{}", test::free_port());
-  const auto store = etcd_client("etcd://" + nobody, {.timeout = 500ms});
+  const auto store = etcd_client("etcd://" + nobody, {.timeout = 3s});
   const auto put = store->put("/a", "1");
   ASSERT_FALSE(put);
   EXPECT_EQ(put.error().code, Code::unavailable);
@@ -302,6 +332,13 @@ TEST_F(EtcdClient, AProgressNoticeAdvancesAWatchThatSeesNothing) {
     EXPECT_FALSE(progress->fresh);
     revision = progress->revision;
   }
+}
+
+TEST(EtcdOptions, ATimeOfNothingIsRefused) {
+  RealLoop loop;
+  const Url url = *parse_url("etcd://127.0.0.1:1");
+  EXPECT_EQ(etcd::connect(loop, url, {.timeout = 0s}).error().code, Code::invalid);
+  EXPECT_EQ(etcd::connect(loop, url, {.lease_ttl = 0s}).error().code, Code::invalid);
 }
 
 TEST(EtcdVerdict, OnlyWhatWasCertainlyNotDoneIsTriedAgain) {

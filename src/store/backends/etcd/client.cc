@@ -125,6 +125,8 @@ void Client::do_compact(Revision before, Answer<Revision> answer) {
 }  // namespace
 
 Result<std::unique_ptr<Store>> connect(Loop& loop, const Url& url, const OpenOptions& options) {
+  if (options.timeout <= Duration{} || options.lease_ttl <= Duration{})
+    return fail(Code::invalid, "a store's timeout and the time of its leases are more than nothing");
   auto endpoints = Endpoints::open(url, options);
   if (!endpoints) return fail(std::move(endpoints).error());
   return std::make_unique<Client>(loop, url, *std::move(endpoints), options);

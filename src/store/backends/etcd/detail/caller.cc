@@ -1,8 +1,8 @@
 #include "evenkeel/store/backends/etcd/detail/caller.h"
 
-#include <algorithm>
+#include <store/backends/proto/etcd.pb.h>
 
-#include "store/backends/proto/etcd.pb.h"
+#include <algorithm>
 
 namespace evenkeel::store::etcd::detail {
 namespace {
@@ -74,11 +74,13 @@ void Caller::done(const CallPtr& call, Endpoint& endpoint, const Token& token, c
   }
   switch (verdict.next) {
     case Verdict::Next::answer:
-      return call->fail_with(error.code == Code::denied ? denied(error) : std::move(error));
+      if (error.code == Code::denied && has_user()) error.message += fmt::format(" (user {})", user_);
+      return call->fail_with(std::move(error));
     case Verdict::Next::elsewhere:
       return again(call, std::move(error));
     case Verdict::Next::authenticate:
-      if (!has_user() || ++call->refused_tokens > refused_tokens_max) return call->fail_with(denied(error));
+      if (!has_user()) error.message += ": the server asks for a user and a password, and none are given";
+      if (!has_user() || ++call->refused_tokens > refused_tokens_max) return call->fail_with(std::move(error));
       refuse(token);
       return begin(call);
   }
@@ -94,13 +96,6 @@ void Caller::again(const CallPtr& call, Error why) {
   if (later(loop_.now(), pause) >= call->deadline) return call->fail_with(std::move(why));
   call->last = std::move(why);
   delays_.after(pause, [this, call] { begin(call); });
-}
-
-// The same with what the reader can do about it.
-Error Caller::denied(const Error& error) const {
-  if (error.code != Code::denied) return error;
-  if (!has_user()) return {Code::denied, error.message + ": the server asks for a user and a password, and none are given"};
-  return {Code::denied, fmt::format("{} (user {})", error.message, user_)};
 }
 
 void Caller::with_token(Instant deadline, Then<Token> then) {

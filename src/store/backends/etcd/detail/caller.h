@@ -107,7 +107,6 @@ class Caller {
   void again(const CallPtr& call, Error why);
   void authenticate(Instant deadline);
   Duration time_for(const Call& call) const;
-  Error denied(const Error& error) const;
 
   Loop& loop_;
   Log log_;

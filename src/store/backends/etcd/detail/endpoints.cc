@@ -3,11 +3,10 @@
 #include <fmt/ranges.h>
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
+#include <store/backends/proto/etcd.pb.h>
 
 #include <algorithm>
 #include <utility>
-
-#include "store/backends/proto/etcd.pb.h"
 
 #include "evenkeel/base/file.h"
 #include "evenkeel/store/backends/etcd/detail/exchange.h"

@@ -1,10 +1,10 @@
 #pragma once
 // Between the store's values and etcd's messages. Pure functions.
 
+#include <store/backends/proto/etcd.pb.h>
+
 #include <string>
 #include <string_view>
-
-#include "store/backends/proto/etcd.pb.h"
 
 #include "evenkeel/store/store.h"
 

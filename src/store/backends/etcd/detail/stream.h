@@ -2,10 +2,10 @@
 // One stream of a watch: a request out, messages in, one at a time. The next message is taken only when asked for, so what a slow consumer
 // has not taken stays with the server, whose flow control bounds what is kept here.
 
+#include <store/backends/proto/etcd.pb.h>
+
 #include <functional>
 #include <memory>
-
-#include "store/backends/proto/etcd.pb.h"
 
 #include "evenkeel/store/backends/etcd/detail/caller.h"
 
