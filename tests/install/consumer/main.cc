@@ -7,6 +7,8 @@
 #include <evenkeel/broker/shell/rpc/remote.h>
 #include <evenkeel/broker/shell/rpc/service.h>
 #include <evenkeel/model/cluster_file.h>
+#include <evenkeel/place/allocator.h>
+#include <evenkeel/place/place.h>
 
 // A broker, its service, and a client of it that gets a grant.
 bool broker_works() {
@@ -21,6 +23,16 @@ bool broker_works() {
   return grant && !broker::format_metrics((*broker)->observe().status).empty();
 }
 
+// A plan for a workload, and an allocator that finds the same cluster room for it.
+bool place_works(evenkeel::Cluster cluster) {
+  using namespace evenkeel;
+  const Workload workload{.name = WorkloadId("w"), .shards = 6, .replicas = 2};
+  place::Allocator allocator(cluster);
+  auto reserved = allocator.allocate(workload);
+  cluster.workloads.push_back(workload);
+  return reserved && reserved->rows().size() == 6 && place::plan(cluster, {}).refused.empty();
+}
+
 int main() {
   const auto cluster = evenkeel::parse_cluster("cluster: small\nnodes:\n  - name: n[1-3]\n", "small.yaml");
   if (!cluster) {
@@ -30,5 +42,5 @@ int main() {
   const std::string text = evenkeel::format_cluster(*cluster, evenkeel::Syntax::yaml);
   evenkeel::Log::to_stderr({}).info("read",
                                     {{"nodes", cluster->nodes.size()}, {"hash", fmt::format("{:x}", evenkeel::hash64(text))}});
-  return cluster->nodes.size() == 3 && broker_works() ? 0 : 1;
+  return cluster->nodes.size() == 3 && broker_works() && place_works(*cluster) ? 0 : 1;
 }
