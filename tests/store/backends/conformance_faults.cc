@@ -1,5 +1,5 @@
 // Real servers that are killed, paused and restarted under clients that go on. What the clients were told must be what an honest store
-// could have said (history.h), and a watch must end with what is there.
+// could have said (history.h), a watch must end with what is there, and a session is held by one at a time.
 
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 
 #include "evenkeel/base/rng.h"
 #include "tests/store/backends/conformance.h"
+#include "tests/store/backends/conformance_rivals.h"
 #include "tests/store/history.h"
 
 namespace evenkeel::test {
@@ -255,6 +256,7 @@ TEST_P(Faults, NoPromiseIsBroken) {
   SCOPED_TRACE(fmt::format("--gtest_random_seed={}", seed));
   Rng rng = Rng(seed).split("faults");
   Workload workload(*servers, seed);
+  Rivals rivals(servers->url("/rivals"));
   workload.wait_good(100);
   for (const Fault& fault : GetParam().faults) {
     SCOPED_TRACE(fault.name);
@@ -263,6 +265,7 @@ TEST_P(Faults, NoPromiseIsBroken) {
     workload.wait_good(100);
   }
   workload.finish();
+  rivals.finish();
 }
 
 INSTANTIATE_TEST_SUITE_P(Servers, Faults,
