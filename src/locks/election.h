@@ -1,10 +1,13 @@
 #pragma once
 // Elections: one of several is the leader, by a session lock; everybody can see who.
 //
-//   Election election(locks, "/c1/controller", {.meta = "host:port"});
+//   Election election(store, locks, "/c1/controller", {.meta = "host:port"});      // stands from now on
 //   election.on_change([](const Election::View& view) { … });     // leading: act, guarded by view.guard; else stand by
 //
-// The leader's epoch is its lock's token. A leader whose session is lost is told before anybody else can be elected.
+// The leader's epoch is its lock's token. A leader whose session is lost is told before anybody else can be elected. A session is lost for
+// good: to stand again after that, open a new one, with Locks and an Election of its own. One that loses its office otherwise, since
+// somebody broke the lock, stands again by itself.
+// Threads and ownership are those of Store; the store and the locks outlive it. Destroying it while it leads is like a crash: resign() first.
 
 #include <functional>
 #include <memory>
@@ -23,10 +26,11 @@ struct ElectionOptions {
 class Election {
  public:
   struct View {
-    bool leading = false;                 // this one is it, up to `deadline`
+    bool leading = false;                 // this one is it, as long as leading() says so
     std::optional<store::Compare> guard;  // if leading
     Token epoch;                          // of the latest leader
-    std::string leader;                   // its meta; empty: nobody
+    std::string leader;                   // its meta; empty: nobody, or one without
+    std::optional<Error> trouble;         // why this one cannot stand, if so: its session is lost, it is not allowed to
   };
 
   Election(store::Store& store, Locks& locks, std::string path, ElectionOptions options);
@@ -34,6 +38,7 @@ class Election {
   Election(const Election&) = delete;
   Election& operator=(const Election&) = delete;
 
+  // Called on the loop with each new view, the first one included. It replaces the handler before it.
   void on_change(std::function<void(const View&)> handler);
   const View& view() const;
   bool leading() const;  // local, no I/O; false from the deadline on

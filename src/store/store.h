@@ -172,6 +172,8 @@ class Store {
   void erase(std::string key, Answer<Committed> answer);
 
   Loop& loop() const { return loop_; }
+  // Expires with the store: for work that goes on between calls, as a session's does.
+  std::weak_ptr<const void> alive() const { return alive_; }
 
  protected:
   // The same, with arguments that were checked.
@@ -189,6 +191,7 @@ class Store {
   }
 
   Loop& loop_;
+  std::shared_ptr<const void> alive_ = std::make_shared<char>();
 };
 
 // Whether it can be a key: '/' and one or more parts of UTF-8 without control characters, joined by '/'; no part is empty, "." or "..", and

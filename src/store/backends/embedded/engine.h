@@ -17,7 +17,7 @@
 // again, which is tried at each write; reads go on. A torn end of the log is dropped, since nothing of it was acknowledged; damage
 // anywhere else is an error that names the folder, never an empty store.
 // After a restart every lease has its full ttl from when serving begins.
-// Threads: any. Cost: O(log keys) an operation in memory; a write to disk a group.
+// Threads: any; but what waits for the writer (compact, tick, the destructor) may not be called from an answer or a sink. Cost: O(log keys) an operation in memory; a write to disk a group.
 
 #include <cstdint>
 #include <functional>
@@ -30,6 +30,10 @@
 #include "evenkeel/base/clock.h"
 #include "evenkeel/base/log.h"
 #include "evenkeel/base/result.h"
+
+namespace rocksdb {
+class FileSystem;
+}
 
 namespace evenkeel::store::embedded {
 
@@ -124,7 +128,7 @@ struct Events {
   std::int64_t revision = 0;   // of the store when they were sent
   bool cancelled = false;      // the last that comes
   std::int64_t compacted = 0;  // it asked for what was compacted: up to here
-  bool fragment = false;       // more of the same revision follows
+  bool fragment = false;       // cut, since it was too large: more of the same follows
   bool progress = false;       // no events: the watcher has seen all up to `revision`
 };
 struct Watch {
@@ -154,6 +158,7 @@ struct EngineOptions {
   Duration lease_ttl_min = 1s;
   const Clock* clock = nullptr;  // null: BootClock; tests pass their own and call tick()
   Log* log = nullptr;
+  std::shared_ptr<rocksdb::FileSystem> file_system;  // null: the host's; tests pass one that fails
 };
 
 struct EngineStatus {
@@ -186,7 +191,7 @@ class Engine {
   virtual Result<Token> watch(const Watch& watch, Sink sink) = 0;
   virtual void ready(Token watcher) = 0;     // its queue has room again
   virtual void progress(Token watcher) = 0;  // it asks how far it is: a `progress` comes once it is up to date
-  virtual void unwatch(Token watcher) = 0;   // no call to its sink begins after this returned
+  virtual void unwatch(Token watcher) = 0;   // no call to its sink begins after this returned; one that has begun may still run
 
   virtual Result<std::int64_t> compact(std::int64_t revision, bool physical) = 0;
   virtual Result<> defragment() = 0;

@@ -5,8 +5,9 @@
 //
 // Served: KV, Watch, Lease, Cluster.MemberList, Maintenance without Snapshot, Auth.Authenticate. Error texts are etcd's, since clients go
 // by the text.
-// Security: without TLS and authentication it listens on this host's own addresses only. Users and what they may do come from a file
-// (users.h); who has one says who he is by password or by a client certificate's common name.
+// Security: without TLS and authentication (users, or client certificates) it listens on this host's own addresses only. Users and what they
+// may do come from a file (users.h); they say who they are by password or by a client certificate's common name.
+// A client that reads slowly, or not at all, costs at most some 2 MiB a stream, and misses nothing.
 // Threads: its own and the engine's. stop(), or the destructor, ends calls and watches first.
 
 #include <memory>
@@ -27,7 +28,7 @@ struct ServerTls {
 struct ServerOptions {
   std::string listen = "127.0.0.1:2379";  // port 0: any free one
   std::string advertise;                  // what MemberList says; empty: http(s)://listen
-  std::string name = "default";
+  std::string name = "evenkeel";
   ServerTls tls;
   std::string users;  // a file; empty: everybody may do everything
   Log* log = nullptr;
