@@ -162,8 +162,9 @@ TEST_F(EngineFaults, AFailedSyncIsNotAnAcknowledgement) {
   EXPECT_EQ(value("a"), "1");
   const auto refused = put(*engine_, "a", "3");
   EXPECT_EQ(refused.error().code, Code::refused);
-  EXPECT_TRUE(wrong(refused).starts_with("the disk of " + folder_.path() + " fails: ")) << wrong(refused);
+  EXPECT_TRUE(wrong(refused).starts_with("the disk of " + folder_.path() + " fails, and")) << wrong(refused);
   faults_.sync_fails = false;
+  EXPECT_EQ(put(*engine_, "a", "3").error().code, Code::refused);
   reopen();
   const auto after = value("a");
   EXPECT_TRUE(after == "1" || after == "2") << after;

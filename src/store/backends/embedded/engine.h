@@ -13,9 +13,9 @@
 // share one write to disk, and nobody ever sees what could still be lost. In memory: every key with its latest value and the revisions of
 // its history; on disk: records by revision, leases, and a little about itself.
 //
-// Disk full or failing: the group gets `unknown_outcome` (it may be there after a restart), later writes `refused` until the disk works
-// again, which is tried at each write; reads go on. A torn end of the log is dropped, since nothing of it was acknowledged; damage
-// anywhere else is an error that names the folder, never an empty store.
+// Disk full: the group gets `unknown_outcome` (it may be there after a restart), later writes `refused` until there is space, which is tried
+// at each write; reads go on. A sync that fails: the same, but until the store is opened again. A torn end of the log is dropped, since
+// nothing of it was acknowledged; damage anywhere else is an error that names the folder, never an empty store.
 // After a restart every lease has its full ttl from when serving begins.
 // Threads: any; but what waits for the writer (compact, tick, the destructor) may not be called from an answer or a sink. Cost: O(log keys) an operation in memory; a write to disk a group.
 

@@ -94,7 +94,8 @@ Result<> Disk::open_old() {
   if (!torn) return fail(torn.error());
   if (auto opened = open_database(false); !opened) return opened;
   if (!*torn) return {};
-  if (log_ != nullptr) log_->warn("the end of the log was torn, and dropped: nothing of it was acknowledged", {{"folder", folder_}});
+  if (log_ != nullptr)
+    log_->warn("the end of the log was torn, and dropped: nothing of it was acknowledged", {{"folder", folder_}});
   return write_torn(folder_, logs);
 }
 
@@ -204,9 +205,12 @@ Result<> Disk::commit(rocksdb::WriteBatch& batch) {
   if (status.ok()) return {};
   failed_ = true;
   torn_ = list_logs(folder_);
-  failure_ = {Code::refused, fmt::format("the disk of {} fails: {}", folder_, status.ToString())};
+  failure_ = {Code::refused,
+              fmt::format("the disk of {} fails, and the store must be opened again: {}", folder_, status.ToString())};
   // log_file.h makes all such errors one kind, so only the words are left.
-  if (status.ToString().find("No space left on device") != std::string::npos) failure_.message = "etcdserver: mvcc: database space exceeded";
+  const auto says = [words = status.ToString()](std::string_view part) { return words.find(part) != std::string::npos; };
+  full_ = says("No space left on device") && !says(log_sync_failed);
+  if (full_) failure_.message = "etcdserver: mvcc: database space exceeded";
   if (log_ != nullptr)
     log_->error("a write to disk failed; writes are refused until it works again",
                 {{"folder", folder_}, {"error", status.ToString()}});
@@ -216,8 +220,12 @@ Result<> Disk::commit(rocksdb::WriteBatch& batch) {
 
 // What was acknowledged and is not in a table yet goes into one, and the log with the failed write is left behind for good: only then may
 // revisions of the failed group be given out again. The mark in the batch makes sure that there is something to flush.
+//
+// Only where space was missing. After a sync that failed nobody knows what the host kept, and RocksDB 7.8 may wait for ever if it is resumed
+// then: so the folder must be opened again.
 Result<> Disk::recover() {
   if (!failed_) return {};
+  if (!full_) return fail(failure_);
   if (const auto status = database_->Resume(); !status.ok()) return fail(failure_);
   if (!write_torn(folder_, torn_)) return fail(failure_);
   rocksdb::WriteOptions unlogged;

@@ -80,6 +80,7 @@ class Disk {
   rocksdb::WriteOptions write_;
   std::atomic<bool> failed_ = false;
   Error failure_;                 // the writer's: why
+  bool full_ = false;             // for want of space
   std::set<std::uint64_t> torn_;  // and the logs there were then
 };
 

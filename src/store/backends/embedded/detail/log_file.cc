@@ -66,7 +66,9 @@ class LogFile final : public FSWritableFile {
     return Append(data, options, debug);
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    if (failure_.ok()) failure_ = may_pass(file_->Sync(options, debug));
+    if (!failure_.ok()) return failure_;
+    const auto synced = file_->Sync(options, debug);
+    if (!synced.ok()) failure_ = may_pass(IOStatus::IOError(std::string(log_sync_failed), synced.ToString()));
     return failure_;
   }
   IOStatus Flush(const IOOptions& /*unused*/, IODebugContext* /*unused*/) override { return IOStatus::OK(); }

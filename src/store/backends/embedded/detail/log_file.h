@@ -9,8 +9,12 @@
 #include <rocksdb/file_system.h>
 
 #include <memory>
+#include <string_view>
 
 namespace evenkeel::store::embedded::detail {
+
+// In the words of an error if a sync, not a write, of a log failed.
+constexpr std::string_view log_sync_failed = "the log could not be synced";
 
 std::shared_ptr<rocksdb::FileSystem> make_log_file_system(std::shared_ptr<rocksdb::FileSystem> base);
 
