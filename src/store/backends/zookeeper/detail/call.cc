@@ -30,7 +30,8 @@ bool is_contention(int code) {
   return code == ZBADVERSION || code == ZNONODE || code == ZNODEEXISTS || code == ZNOTEMPTY || code == ZNOCHILDRENFOREPHEMERALS;
 }
 
-Call::~Call() { context_.loop.cancel(timer_); }
+// The context may be gone by now, if the answer was to destroy the store.
+Call::~Call() { loop_.cancel(timer_); }
 
 void Call::begin(std::shared_ptr<Call> call) {
   Context& context = call->context_;

@@ -41,7 +41,7 @@ struct Context {
 
 class Call : public std::enable_shared_from_this<Call> {
  public:
-  explicit Call(Context& context) : context_(context) {}
+  explicit Call(Context& context) : context_(context), loop_(context.loop) {}
   virtual ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -78,6 +78,7 @@ class Call : public std::enable_shared_from_this<Call> {
  private:
   void start_attempt();
 
+  Loop& loop_;
   Timer timer_;
 };
 
