@@ -120,7 +120,6 @@ class Life {
   void acquire(Host& host, const std::string& path, AcquireOptions options) {
     Locks* locks = options.kind == Kind::session ? host.session_locks.get() : host.locks.get();
     if (locks == nullptr) return;
-    if (host.stops.size() > 8) host.stops.erase(host.stops.begin());
     host.stops.emplace_back();
     locks->acquire(path, options, host.stops.back().get_token(),
                    [this, &host, path, kind = options.kind](Result<std::unique_ptr<Held>> held) {
@@ -258,12 +257,13 @@ class Life {
 
   // All give back what they have and wait for nothing more. Then everything is free, in time.
   void check_nothing_left() {
-    for (const auto& host : hosts_) {
-      for (auto& stop : host->stops) stop.request_stop();
-      for (Mine& mine : host->mine) release(*host, mine);
+    for (int round = 0; round < 2; ++round) {  // what was handed out as it was stopped is given back in the second
+      for (const auto& host : hosts_) {
+        for (auto& stop : host->stops) stop.request_stop();
+        for (Mine& mine : host->mine) release(*host, mine);
+      }
+      run_for(ttl_ * 2);
     }
-    run_for(ttl_ * 4);
-    for (const auto& host : hosts_) host->mine.clear();
     acquire_all(*hosts_[0], delay_max_ * 20 + 1ms);
     if (hosts_[0]->mine.size() != paths.size() && wrong_.empty())
       complain("{} of {} locks were free: one was left behind", hosts_[0]->mine.size(), paths.size());

@@ -8,6 +8,7 @@
 namespace evenkeel::locks::detail {
 
 void Acquisition::start(bool fair, const std::stop_token& stop) {
+  keep_ = self();
   listen(stop);
   // Not inside the call that asks for it.
   loop().post([self = self(), fair] {
@@ -116,6 +117,7 @@ void Acquisition::finish(Result<Acquired> acquired) {
 }
 
 void Acquisition::close() {
+  if (closed()) return;
   Driver::close();
   done_ = nullptr;
   losing_.reset();
@@ -126,6 +128,7 @@ void Acquisition::close() {
   beats_.reset();
   loop().cancel(patience_);
   if (turn_) turn_->close(false);
+  loop().post([keep = std::exchange(keep_, nullptr)] {});  // whoever closes it may be one of its own functions
 }
 
 }  // namespace evenkeel::locks::detail

@@ -45,6 +45,7 @@ class Acquisition final : public Driver<Acquirer> {
   std::unique_ptr<store::Observer> observer_;
   std::unique_ptr<Stopping> stopping_;
   Timer patience_;
+  std::shared_ptr<Acquisition> keep_;  // itself, until it is closed
 };
 
 }  // namespace evenkeel::locks::detail
