@@ -85,8 +85,12 @@ void Acquisition::observe(const std::string& beat) {
 // What is in the air goes with the session.
 void Acquisition::on_session_lost() {
   const auto keep = self();
-  end({Code::refused, fmt::format("the session {} is lost, and its locks are with it", quote(wish_.record.identity))});
+  end(session_is_lost());
   close();
+}
+
+Error Acquisition::session_is_lost() const {
+  return {Code::refused, fmt::format("the session {} is lost, and its locks are with it", quote(wish_.record.identity))};
 }
 
 void Acquisition::end(Error error) {
@@ -105,6 +109,8 @@ void Acquisition::perform(Acquirer::Effects& effects) {
 
 void Acquisition::finish(Result<Acquired> acquired) {
   const auto keep = self();
+  // The answer may have lain in a suspended host's buffers, and be handed over before the session hears of its end.
+  if (acquired && wish_.record.kind == Kind::session && common().session_lost()) acquired = fail(session_is_lost());
   Done done = std::move(done_);
   done_ = nullptr;
   stopping_.reset();

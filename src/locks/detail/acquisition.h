@@ -31,6 +31,7 @@ class Acquisition final : public Driver<Acquirer> {
   void begin(std::string queued);
   void observe(const std::string& beat);
   void on_session_lost();
+  Error session_is_lost() const;
   void end(Error error);
   void finish(Result<Acquired> acquired);
 
