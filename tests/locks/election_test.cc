@@ -13,7 +13,8 @@ const std::string office = "/c1/controller";
 
 // A process that stands, from a session of its own on.
 struct Candidate {
-  Candidate(store::World& world, Loop& loop, std::string id, Duration time) : name(std::move(id)), ttl(time), store(world.connect(name, loop)) {}
+  Candidate(store::World& world, Loop& loop, std::string id, Duration time)
+      : name(std::move(id)), ttl(time), store(world.connect(name, loop)) {}
 
   void open(std::function<void()> then) {
     store::Session::open(*store, {.key = "/beats/" + name, .ttl = ttl}, Duration::max(),
@@ -121,7 +122,7 @@ TEST_F(ElectionTest, ALostSessionIsToldBeforeAnotherIsElected) {
   loop.run_for(1ms);
   world.cut_off("a");
   loop.run_for(1min);
-  EXPECT_EQ(order, (std::vector<std::string>{"a steps down", "b leads"}) ) << "and once each";
+  EXPECT_EQ(order, (std::vector<std::string>{"a steps down", "b leads"})) << "and once each";
   ASSERT_TRUE(a->election->view().trouble);
   EXPECT_EQ(a->election->view().trouble->code, Code::refused);
 }
@@ -163,8 +164,8 @@ class Life {
       if (const std::string wrong = ledger_.on_commit(client, txn, done); !wrong.empty()) complain("{}", wrong);
     });
     for (int i = 0; i < hosts_count; ++i) {
-      hosts_.push_back(std::make_unique<Host>(outside_, rng_.between(-skew_ppm, skew_ppm), rng_.between(0, 3600) * 1s,
-                                              fmt::format("n{}", i)));
+      hosts_.push_back(
+          std::make_unique<Host>(outside_, rng_.between(-skew_ppm, skew_ppm), rng_.between(0, 3600) * 1s, fmt::format("n{}", i)));
       start(*hosts_.back());
     }
   }
