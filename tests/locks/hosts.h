@@ -52,6 +52,7 @@ class Ledger {
       if (write.key.starts_with("/data/")) wrong = check_guarded(write, wrong);
       if (locks_.contains(write.key)) wrong = check_lock(client, write, done.revision, wrong);
     }
+    wrong = check_queues(client, writes, done.revision, wrong);
     for (const store::Write& write : writes) {
       if (write.kind != store::Write::Kind::put) continue;
       const auto beat = detail::parse_beat({.key = write.key, .value = write.value});
@@ -64,7 +65,7 @@ class Ledger {
   const Lock& lock(const std::string& path) const { return locks_.at(path); }
   bool broken(const std::string& path, Token token) const { return broken_.contains({path, token}); }
   static std::string data_key(const std::string& path) { return "/data" + path; }
-  std::uint64_t takeovers = 0, guarded = 0, breaks = 0;
+  std::uint64_t takeovers = 0, guarded = 0, breaks = 0, turns = 0, swept = 0;
 
  private:
   // Whether nobody can trust that acquisition any more.
@@ -105,6 +106,40 @@ class Ledger {
     return wrong;
   }
 
+  // Whoever takes the lock out of the queue was the first in it, and nobody is swept out of it alive.
+  std::string check_queues(const std::string& client, const std::vector<store::Write>& writes, store::Revision revision,
+                           std::string wrong) {
+    for (const store::Write& write : writes) {
+      const std::string folder = detail::folder_of(write.key);
+      if (!folder.ends_with(".queue/")) continue;
+      auto& queue = queues_[folder];
+      if (write.kind == store::Write::Kind::put) {
+        queue.try_emplace(write.key, Place{revision, client});
+        continue;
+      }
+      const auto place = queue.find(write.key);
+      if (place == queue.end()) continue;
+      if (writes.size() > 1) {
+        ++turns;
+        for (const auto& [key, other] : queue) {
+          if (other.created < place->second.created) wrong = fmt::format("{} took {} before {}", client, write.key, key);
+        }
+      } else if (client != place->second.client) {
+        ++swept;
+        const auto beat = beats_.find(write.key);
+        if (beat != beats_.end() && !beat->second.ended) wrong = fmt::format("{} swept {} away alive", client, write.key);
+      }
+      queue.erase(place);
+    }
+    return wrong;
+  }
+
+  struct Place {
+    store::Revision created;
+    std::string client;
+  };
+
+  std::map<std::string, std::map<std::string, Place>> queues_;
   std::map<std::string, Lock> locks_;
   std::map<std::string, detail::Beat> beats_;
   std::set<std::pair<std::string, Token>> broken_;

@@ -2,7 +2,7 @@
 //
 // Checked at every step: no two hosts have a valid() lock of one path, each by its own clock when its code runs (a lock that an operator broke
 // aside); tokens grow; a write guarded by a lock passes only while that acquisition is the latest; nobody takes or empties a lock whose
-// holder is not over. When the faults have stopped: no lock stays behind that nobody knows of, and locks of the dead are taken over in time.
+// holder is not over; who waits in the fair queue gets it when it is the first there. When the faults have stopped: no lock stays behind that nobody knows of, and locks of the dead are taken over in time.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ const std::vector<std::string> paths = {"/locks/a", "/locks/b"};
 // What happened over all seeds: a test in which nothing goes wrong proves nothing.
 struct Totals {
   std::uint64_t acquired = 0, refused = 0, renewed = 0, not_renewed = 0, lost = 0, released = 0, stopped = 0, doubted = 0;
-  std::uint64_t takeovers = 0, guarded = 0, fenced = 0, breaks = 0;
+  std::uint64_t takeovers = 0, guarded = 0, fenced = 0, breaks = 0, turns = 0, swept = 0;
 };
 
 class Life {
@@ -40,8 +40,8 @@ class Life {
       if (const std::string wrong = ledger_.on_commit(client, txn, done); !wrong.empty()) complain("{}", wrong);
     });
     for (int i = 0; i < hosts_count; ++i) {
-      hosts_.push_back(std::make_unique<Host>(outside_, rng_.between(-skew_ppm, skew_ppm), rng_.between(0, 3600) * 1s,
-                                              fmt::format("n{}", i)));
+      hosts_.push_back(
+          std::make_unique<Host>(outside_, rng_.between(-skew_ppm, skew_ppm), rng_.between(0, 3600) * 1s, fmt::format("n{}", i)));
       start(*hosts_.back());
     }
   }
@@ -60,6 +60,8 @@ class Life {
     totals_.takeovers += ledger_.takeovers;
     totals_.guarded += ledger_.guarded;
     totals_.breaks += ledger_.breaks;
+    totals_.turns += ledger_.turns;
+    totals_.swept += ledger_.swept;
   }
 
  private:
@@ -120,7 +122,6 @@ class Life {
   void acquire(Host& host, const std::string& path, AcquireOptions options) {
     Locks* locks = options.kind == Kind::session ? host.session_locks.get() : host.locks.get();
     if (locks == nullptr) return;
-    if (host.stops.size() > 8) host.stops.erase(host.stops.begin());
     host.stops.emplace_back();
     locks->acquire(path, options, host.stops.back().get_token(),
                    [this, &host, path, kind = options.kind](Result<std::unique_ptr<Held>> held) {
@@ -132,7 +133,7 @@ class Life {
 
   void on_held(Host& host, const std::string& path, Kind kind, std::unique_ptr<Held> held) {
     ++totals_.acquired;
-    if (kind == Kind::expiring && !held->valid()) complain("{} was acquired by {}, and is not valid", path, host.name);
+    if (!held->valid()) complain("{} was acquired by {}, and is not valid", path, host.name);
     Token& latest = handed_out_[path];
     if (held->token() <= latest) complain("{} was handed out with token {} after {}", path, held->token(), latest);
     latest = held->token();
@@ -154,8 +155,12 @@ class Life {
             .margin = margins[rng_.below(4)]};
   }
 
+  // Rather one that is still good.
   Mine* some_lock(Host& host) {
     if (host.mine.empty()) return nullptr;
+    for (Mine& mine : host.mine) {
+      if (mine.held->valid() && rng_.below(4) != 0) return &mine;
+    }
     return &*std::next(host.mine.begin(), static_cast<std::ptrdiff_t>(rng_.below(host.mine.size())));
   }
 
@@ -164,7 +169,8 @@ class Life {
     mine.held->renew([this, before, raw = mine.held.get()](Result<Instant> deadline) {
       ++(deadline ? totals_.renewed : totals_.not_renewed);
       if (deadline && *deadline < before) complain("a renewal of {} moved its deadline back", raw->path());
-      if (!deadline && raw->valid()) complain("{} could not be renewed ({}), and is valid", raw->path(), deadline.error().message);
+      if (!deadline && raw->valid())
+        complain("{} could not be renewed ({}), and is valid", raw->path(), deadline.error().message);
     });
   }
 
@@ -195,7 +201,8 @@ class Life {
     } else if (dice < 46) {
       if (mine != nullptr) release(host, *mine);
     } else if (dice < 48) {  // a session's lock that is dropped stays as long as the session does
-      if (mine != nullptr && mine->kind == Kind::expiring) std::erase_if(host.mine, [&](const Mine& one) { return &one == mine; });
+      if (mine != nullptr && mine->kind == Kind::expiring)
+        std::erase_if(host.mine, [&](const Mine& one) { return &one == mine; });
     } else if (dice < 62) {
       if (mine != nullptr) write_guarded(host, *mine->held);
     } else if (dice < 66) {
@@ -256,29 +263,42 @@ class Life {
     run_for(ttl_ * 3);
   }
 
-  // All give back what they have and wait for nothing more. Then everything is free, in time.
+  // All give back what they have and wait for nothing more. What stands then is of the dead, or expired; a lock of a living session that
+  // nobody knows of would stand for ever.
   void check_nothing_left() {
-    for (const auto& host : hosts_) {
-      for (auto& stop : host->stops) stop.request_stop();
-      for (Mine& mine : host->mine) release(*host, mine);
+    for (int round = 0; round < 2; ++round) {  // what was handed out as it was stopped is given back in the second
+      for (const auto& host : hosts_) {
+        for (auto& stop : host->stops) stop.request_stop();
+        for (Mine& mine : host->mine) release(*host, mine);
+      }
+      run_for(ttl_ * 2);
     }
-    run_for(ttl_ * 4);
-    for (const auto& host : hosts_) host->mine.clear();
-    acquire_all(*hosts_[0], delay_max_ * 20 + 1ms);
+    acquire_all(*hosts_[0]);
     if (hosts_[0]->mine.size() != paths.size() && wrong_.empty())
-      complain("{} of {} locks were free: one was left behind", hosts_[0]->mine.size(), paths.size());
+      complain("{} of {} locks were free: one was left behind by {}", hosts_[0]->mine.size(), paths.size(), holders());
   }
 
   // All processes die at once. One that starts anew gets the locks of the dead, in time.
   void check_dead_are_replaced() {
     for (const auto& host : hosts_) crash(*host);
-    // The standstill on a clock that may be 0.5 % slow; a session of its own begins only after that of the one before it on that host.
-    acquire_all(*hosts_[1], ttl_ * 1020 / 995 + delay_max_ * 20 + 1ms);
+    acquire_all(*hosts_[1]);
     if (hosts_[1]->mine.size() != paths.size() && wrong_.empty())
-      complain("{} of {} locks of the dead were taken over in time", hosts_[1]->mine.size(), paths.size());
+      complain("{} of {} locks of the dead were taken over in time from {}", hosts_[1]->mine.size(), paths.size(), holders());
   }
 
-  void acquire_all(Host& host, Duration within) {
+  std::string holders() const {
+    std::string text;
+    for (const std::string& path : paths) {
+      const Ledger::Lock& lock = ledger_.lock(path);
+      text += fmt::format(" {} {} token {} {}", path, lock.client, lock.record.token,
+                          lock.record.held() ? format(lock.record) : "free");
+    }
+    return text;
+  }
+
+  // In time: the standstill on a clock that may be 0.5 % slow, and some calls.
+  void acquire_all(Host& host) {
+    const Duration within = ttl_ * 1020 / 995 + delay_max_ * 20 + 1ms;
     for (const std::string& path : paths) acquire(host, path, {.ttl = ttl_, .wait = within, .meta = "last"});
     run_for(within);
   }
@@ -317,12 +337,9 @@ TEST(LocksFaults, NoTwoTrustOneLock) {
     ADD_FAILURE() << "EVENKEEL_SEED=" << seed << ": " << life.wrong();
   }
   if (only != nullptr) return;
-  fmt::print("acquired {} refused {} renewed {} not {} lost {} released {} stopped {} doubted {} takeovers {} guarded {} fenced {} breaks {}\n",
-             totals.acquired, totals.refused, totals.renewed, totals.not_renewed, totals.lost, totals.released, totals.stopped,
-             totals.doubted, totals.takeovers, totals.guarded, totals.fenced, totals.breaks);
   EXPECT_GT(totals.acquired, seeds * 4);
   EXPECT_GT(totals.refused, seeds);
-  EXPECT_GT(totals.renewed, seeds);
+  EXPECT_GT(totals.renewed, seeds / 2);
   EXPECT_GT(totals.not_renewed, seeds / 10);
   EXPECT_GT(totals.lost, seeds);
   EXPECT_GT(totals.released, seeds);
@@ -332,6 +349,8 @@ TEST(LocksFaults, NoTwoTrustOneLock) {
   EXPECT_GT(totals.guarded, seeds);
   EXPECT_GT(totals.fenced, seeds / 10);
   EXPECT_GT(totals.breaks, seeds / 10);
+  EXPECT_GT(totals.turns, seeds / 10);
+  EXPECT_GT(totals.swept, seeds / 10);
 }
 
 }  // namespace

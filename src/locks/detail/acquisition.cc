@@ -8,6 +8,7 @@
 namespace evenkeel::locks::detail {
 
 void Acquisition::start(bool fair, const std::stop_token& stop) {
+  keep_ = self();
   listen(stop);
   // Not inside the call that asks for it.
   loop().post([self = self(), fair] {
@@ -26,7 +27,8 @@ void Acquisition::listen(const std::stop_token& stop) {
   // Any thread may stop it, and inside this constructor's call too.
   stopping_ = std::make_unique<Stopping>(stop, [weak, &loop = loop()] {
     loop.post([weak] {
-      if (const auto self = weak.lock()) self->end({Code::cancelled, fmt::format("waiting for {} was stopped", self->wish_.path)});
+      if (const auto self = weak.lock())
+        self->end({Code::cancelled, fmt::format("waiting for {} was stopped", self->wish_.path)});
     });
   });
 }
@@ -75,17 +77,21 @@ void Acquisition::observe(const std::string& beat) {
   observer_.reset();
   if (beat.empty()) return;
   beats_ = common().beats(beat);
-  observer_ = std::make_unique<store::Observer>(
-      *beats_, beat, store::Observer::Mode::end_it, [weak = std::weak_ptr(self())](const Result<store::Ended>& ended) {
-        if (const auto self = weak.lock()) self->feed(Acquirer::Over{ended});
-      });
+  observer_ = std::make_unique<store::Observer>(*beats_, beat, store::Observer::Mode::end_it,
+                                                [weak = std::weak_ptr(self())](const Result<store::Ended>& ended) {
+                                                  if (const auto self = weak.lock()) self->feed(Acquirer::Over{ended});
+                                                });
 }
 
 // What is in the air goes with the session.
 void Acquisition::on_session_lost() {
   const auto keep = self();
-  end({Code::refused, fmt::format("the session {} is lost, and its locks are with it", quote(wish_.record.identity))});
+  end(session_is_lost());
   close();
+}
+
+Error Acquisition::session_is_lost() const {
+  return {Code::refused, fmt::format("the session {} is lost, and its locks are with it", quote(wish_.record.identity))};
 }
 
 void Acquisition::end(Error error) {
@@ -104,6 +110,8 @@ void Acquisition::perform(Acquirer::Effects& effects) {
 
 void Acquisition::finish(Result<Acquired> acquired) {
   const auto keep = self();
+  // The answer may have lain in a suspended host's buffers, and be handed over before the session hears of its end.
+  if (acquired && wish_.record.kind == Kind::session && common().session_lost()) acquired = fail(session_is_lost());
   Done done = std::move(done_);
   done_ = nullptr;
   stopping_.reset();
@@ -116,6 +124,7 @@ void Acquisition::finish(Result<Acquired> acquired) {
 }
 
 void Acquisition::close() {
+  if (closed()) return;
   Driver::close();
   done_ = nullptr;
   losing_.reset();
@@ -126,6 +135,7 @@ void Acquisition::close() {
   beats_.reset();
   loop().cancel(patience_);
   if (turn_) turn_->close(false);
+  loop().post([keep = std::exchange(keep_, nullptr)] {});  // whoever closes it may be one of its own functions
 }
 
 }  // namespace evenkeel::locks::detail

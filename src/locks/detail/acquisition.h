@@ -31,6 +31,7 @@ class Acquisition final : public Driver<Acquirer> {
   void begin(std::string queued);
   void observe(const std::string& beat);
   void on_session_lost();
+  Error session_is_lost() const;
   void end(Error error);
   void finish(Result<Acquired> acquired);
 
@@ -45,6 +46,7 @@ class Acquisition final : public Driver<Acquirer> {
   std::unique_ptr<store::Observer> observer_;
   std::unique_ptr<Stopping> stopping_;
   Timer patience_;
+  std::shared_ptr<Acquisition> keep_;  // itself, until it is closed
 };
 
 }  // namespace evenkeel::locks::detail
