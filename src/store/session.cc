@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,9 @@ class Keeping final : public detail::Driver<detail::Holder> {
     }
   }
 
+  // Any thread.
+  Instant deadline() const { return Instant(Duration(deadline_.load(std::memory_order_acquire))); }
+
   void end(Answer<Revision> answer) {
     ends_.push_back(std::move(answer));
     if (ends_.size() == 1) feed(detail::End{});
@@ -65,6 +69,7 @@ class Keeping final : public detail::Driver<detail::Holder> {
 
  protected:
   void perform(detail::Holder::Effects& effects) override {
+    deadline_.store(machine().deadline().time_since_epoch().count(), std::memory_order_release);
     for (const Session::Event event : effects.events) announce(event);
     if (!effects.ended) return;
     // Posted, since what is known may be answered inside the call that asks for it.
@@ -87,6 +92,7 @@ class Keeping final : public detail::Driver<detail::Holder> {
     });
   }
 
+  std::atomic<Duration::rep> deadline_ = Duration::rep{};  // the machine's
   std::vector<std::shared_ptr<const Handler>> handlers_;
   std::vector<Answer<Revision>> ends_;
 };
@@ -102,7 +108,7 @@ class Live final : public Session {
   Live& operator=(const Live&) = delete;
 
   const Identity& identity() const override { return keeping_->machine().identity(); }
-  Instant deadline() const override { return keeping_->machine().deadline(); }
+  Instant deadline() const override { return keeping_->deadline(); }
   const Clock& clock() const override { return keeping_->loop(); }
   void on_event(std::function<void(Event)> handler) override { keeping_->on_event(std::move(handler)); }
   const std::string& key() const override { return keeping_->key(); }

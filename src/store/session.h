@@ -64,6 +64,7 @@ class Session {
   virtual ~Session() = default;  // without end(): the beat just stops, as in a crash
 
   virtual const Identity& identity() const = 0;
+  // These three from any thread.
   virtual Instant deadline() const = 0;
   bool valid() const { return clock().now() < deadline(); }
   virtual const Clock& clock() const = 0;

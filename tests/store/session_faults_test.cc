@@ -186,7 +186,11 @@ class Life {
     for (const auto& host : hosts_) {
       if (host->loop.paused()) continue;
       for (const auto& session : host->sessions) {
-        if (!session->valid()) continue;
+        if (!session->valid()) {
+          invalid_.insert(session->identity());
+          continue;
+        }
+        if (invalid_.contains(session->identity())) complain("{} is valid again", session->identity());
         if (ended_.contains(session->identity())) complain("{} is ended, and valid on {}", session->identity(), host->name);
         const auto [other, fresh] = valid.emplace(session->key(), session->identity());
         if (!fresh) complain("{} and {} are both valid", other->second, session->identity());
@@ -255,6 +259,7 @@ class Life {
   std::map<std::string, detail::Beat> beats_;
   std::set<Identity> ended_;
   std::string wrong_;
+  std::set<Identity> invalid_;  // once is for ever
   std::set<Identity> proved_;
   std::vector<std::unique_ptr<Host>> hosts_;
 };

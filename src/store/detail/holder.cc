@@ -71,7 +71,7 @@ void Holder::on_read(const Result<Read>& read, Instant now, Effects& effects) {
   const auto found = std::find_if(sent_.begin(), sent_.end(), [&](const Sent& sent) { return sent.count == there->count; });
   if (found == sent_.end()) return;
   const Instant sent = found->at;
-  sent_.erase(sent_.begin(), found + 1);  // those before it were compared with something older
+  sent_.clear();  // the others compare a revision that is gone
   next_ = ending_ ? now : std::max(now, sent + beat_.ttl / 3);
   confirm(sent, now, effects);
 }

@@ -1,6 +1,7 @@
 #include "evenkeel/store/detail/hub.h"
 
-#include <unordered_map>
+#include <string_view>
+#include <utility>
 
 namespace evenkeel::store::detail {
 
@@ -13,7 +14,7 @@ void Hub::start(std::optional<Revision> after) {
 
 std::shared_ptr<Hub::Told> Hub::follow(std::string key, Told told) {
   auto owner = std::make_shared<Told>(std::move(told));
-  std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });
+  if (followers_.size() >= sweep_at_) sweep();
   followers_.emplace(std::move(key), owner);
   if (broken_) {
     store_.loop().post([weak = std::weak_ptr(owner), error = *broken_] {
@@ -23,25 +24,34 @@ std::shared_ptr<Hub::Told> Hub::follow(std::string key, Told told) {
   return owner;
 }
 
+void Hub::sweep() {
+  std::erase_if(followers_, [](const auto& follower) { return follower.second.expired(); });
+  sweep_at_ = 16 + 2 * followers_.size();
+}
+
+// Whoever is told may follow or leave, so nobody is told before all are found.
 void Hub::on_changes(Result<Changes> seen) {
-  const bool interrupted = placed_ && seen && seen->fresh;
-  placed_ = true;
-  if (!seen) broken_ = seen.error();
-  // Of a key that changed several times only the latest is told: in between it may look as if it was gone.
-  std::unordered_map<std::string_view, const std::optional<Entry>*> latest;
-  if (seen) {
-    for (const Change& change : seen->changes) latest.insert_or_assign(change.key, &change.entry);
+  Telling telling;
+  if (!seen) {
+    broken_ = seen.error();
+    for (const auto& [key, owner] : followers_) telling.emplace_back(owner, fail(seen.error()));
+  } else {
+    const bool interrupted = std::exchange(placed_, true) && seen->fresh;
+    // Of a key that changed several times only the latest is told: in between it may look as if it was gone.
+    std::map<std::string_view, const std::optional<Entry>*> latest;
+    for (const Change& change : seen->changes) {
+      if (followers_.contains(change.key)) latest.insert_or_assign(change.key, &change.entry);
+    }
+    const std::optional<Entry> none;
+    if (seen->fresh) {
+      for (const auto& [key, owner] : followers_) latest.emplace(key, &none);
+    }
+    for (const auto& [key, entry] : latest) {
+      const auto [begin, end] = followers_.equal_range(key);
+      for (auto at = begin; at != end; ++at) telling.emplace_back(at->second, Seen{*entry, seen->revision, interrupted});
+    }
   }
-  // Whoever is told may follow or leave, so nobody is told before all are found.
-  std::vector<std::pair<std::weak_ptr<Told>, Result<Seen>>> told;
-  for (const auto& [key, owner] : followers_) {
-    const auto found = latest.find(key);
-    if (!seen)
-      told.emplace_back(owner, fail(seen.error()));
-    else if (found != latest.end() || seen->fresh)
-      told.emplace_back(owner, Seen{found != latest.end() ? *found->second : std::nullopt, seen->revision, interrupted});
-  }
-  for (auto& [weak, what] : told) {
+  for (auto& [weak, what] : telling) {
     if (const auto owner = weak.lock()) (*owner)(std::move(what));
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Hub: one watch below a prefix, and who wants to know of which key.
+// Hub: one watch below a prefix, and who wants to know of which key. A change costs O(log followers).
 
 #include <map>
 #include <memory>
@@ -25,13 +25,18 @@ class Hub : public std::enable_shared_from_this<Hub> {
   const std::string& prefix() const { return prefix_; }
 
  private:
+  using Followers = std::multimap<std::string, std::weak_ptr<Told>, std::less<>>;
+  using Telling = std::vector<std::pair<std::weak_ptr<Told>, Result<Seen>>>;
+
   void on_changes(Result<Changes> seen);
+  void sweep();
 
   Store& store_;
   std::string prefix_;
   bool placed_ = false;  // it has had a place in the store's history, which it may lose
   std::optional<Error> broken_;
-  std::multimap<std::string, std::weak_ptr<Told>, std::less<>> followers_;
+  Followers followers_;
+  std::size_t sweep_at_ = 16;  // followers, some of whom may be gone
   std::unique_ptr<Watching> watching_;
 };
 
