@@ -62,6 +62,7 @@ class Held {
  public:
   virtual ~Held() = default;  // without release(): the lock stands until it expires, as after a crash
 
+  // path, token, deadline, valid, lost and guard may be called by any thread, as whoever does the work is on one of its own.
   virtual const std::string& path() const = 0;
   virtual Token token() const = 0;
   virtual Instant deadline() const = 0;

@@ -20,11 +20,9 @@ void Holding::start() {
 }
 
 Instant Holding::deadline() const {
-  const Instant own = machine().deadline();
+  const Instant own = deadline_;
   return session_lock() ? std::min(own, common().session()->deadline()) : own;
 }
-
-bool Holding::valid() const { return !machine().lost() && !machine().releasing() && loop().now() < deadline(); }
 
 // Never inside the call that asks, and not once the Held is gone.
 template <class T>
@@ -52,6 +50,8 @@ void Holding::release(store::Answer<void> answer) {
 
 void Holding::perform(Keeper::Effects& effects) {
   const auto self = shared_from_this();
+  deadline_ = machine().deadline();
+  good_ = !machine().lost() && !machine().releasing();
   for (auto& renewed : effects.renewed) {
     ensure(!renewals_.empty(), "a renewal is answered once");
     tell(std::move(renewals_.front()), std::move(renewed));

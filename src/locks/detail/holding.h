@@ -1,6 +1,7 @@
 #pragma once
 // Holding: a Keeper with its store, its timers and its callers.
 
+#include <atomic>
 #include <deque>
 #include <stop_token>
 
@@ -11,12 +12,14 @@ namespace evenkeel::locks::detail {
 
 class Holding final : public Driver<Keeper> {
  public:
-  Holding(std::shared_ptr<Common> common, Keeper keeper) : Driver(std::move(common), std::move(keeper)) {}
+  Holding(std::shared_ptr<Common> common, Keeper keeper)
+      : Driver(std::move(common), std::move(keeper)), deadline_(machine().deadline()) {}
   void start();
 
   bool session_lock() const { return machine().record().kind == Kind::session; }
+  // These two from any thread.
   Instant deadline() const;
-  bool valid() const;
+  bool valid() const { return good_ && loop().now() < deadline(); }
   void renew(store::Answer<Instant> answer);
   void release(store::Answer<void> answer);
   std::stop_token lost() const { return lost_.get_token(); }
@@ -34,6 +37,8 @@ class Holding final : public Driver<Keeper> {
   std::shared_ptr<Folder::Told> following_;
   std::shared_ptr<Common::Lost> losing_;
   std::stop_source lost_;
+  std::atomic<Instant> deadline_;  // the machine's, for other threads
+  std::atomic<bool> good_ = true;  // neither lost nor being released
   std::deque<store::Answer<Instant>> renewals_;
   std::vector<store::Answer<void>> releases_;
   bool dropped_ = false;
