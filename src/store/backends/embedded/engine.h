@@ -17,7 +17,8 @@
 // at each write; reads go on. A sync that fails: the same, but until the store is opened again. A torn end of the log is dropped, since
 // nothing of it was acknowledged; damage anywhere else is an error that names the folder, never an empty store.
 // After a restart every lease has its full ttl from when serving begins.
-// Threads: any; but what waits for the writer (compact, tick, the destructor) may not be called from an answer or a sink. Cost: O(log keys) an operation in memory; a write to disk a group.
+// Threads: any; but what waits for the writer (compact, tick, the destructor) may not be called from an answer or a sink.
+// Cost: O(log keys) an operation in memory; a write to disk a group.
 
 #include <cstdint>
 #include <functional>
