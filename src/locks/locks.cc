@@ -73,7 +73,8 @@ class Locks::Work {
   Result<> check_session() const {
     if (common_->session() == nullptr) return fail(Code::invalid, "a session lock needs a session, and there is none");
     if (common_->session_lost())
-      return fail(Code::refused, "the session {} is lost, and its locks are with it", quote(common_->session()->identity().str()));
+      return fail(Code::refused, "the session {} is lost, and its locks are with it",
+                  quote(common_->session()->identity().str()));
     return {};
   }
 

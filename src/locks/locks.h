@@ -50,10 +50,11 @@ enum class Kind : std::uint8_t { session, expiring };
 
 struct AcquireOptions {
   Kind kind = Kind::expiring;
-  Duration ttl = 30s;    // of an expiring lock; a session lock has its session's
-  Duration wait = {};    // how long to wait for it; 0: try once. Duration::max(): until stopped
-  std::string meta;      // UTF-8, shown to whoever looks: a host, a run
-  bool fair = false;     // those who wait get it in the order in which they came; who does not wait, or is not fair, may get it before
+  Duration ttl = 30s;  // of an expiring lock; a session lock has its session's
+  Duration wait = {};  // how long to wait for it; 0: try once. Duration::max(): until stopped
+  std::string meta;    // UTF-8, shown to whoever looks: a host, a run
+  bool fair =
+      false;  // those who wait get it in the order in which they came; who does not wait, or is not fair, may get it before
   Duration margin = {};  // off an expiring lock's deadline; 0: ttl/10, at most 5s
 };
 
@@ -85,7 +86,7 @@ struct LockState {
   Token token;  // of the latest acquisition
   Kind kind = Kind::expiring;
   Duration ttl = {};
-  store::Revision renewed;  // revision of its latest renewal
+  store::Revision renewed;           // revision of its latest renewal
   std::vector<std::string> waiting;  // the fair queue, in order: each one's meta, or its identity if it has none
 };
 

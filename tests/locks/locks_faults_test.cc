@@ -40,8 +40,8 @@ class Life {
       if (const std::string wrong = ledger_.on_commit(client, txn, done); !wrong.empty()) complain("{}", wrong);
     });
     for (int i = 0; i < hosts_count; ++i) {
-      hosts_.push_back(std::make_unique<Host>(outside_, rng_.between(-skew_ppm, skew_ppm), rng_.between(0, 3600) * 1s,
-                                              fmt::format("n{}", i)));
+      hosts_.push_back(
+          std::make_unique<Host>(outside_, rng_.between(-skew_ppm, skew_ppm), rng_.between(0, 3600) * 1s, fmt::format("n{}", i)));
       start(*hosts_.back());
     }
   }
@@ -164,7 +164,8 @@ class Life {
     mine.held->renew([this, before, raw = mine.held.get()](Result<Instant> deadline) {
       ++(deadline ? totals_.renewed : totals_.not_renewed);
       if (deadline && *deadline < before) complain("a renewal of {} moved its deadline back", raw->path());
-      if (!deadline && raw->valid()) complain("{} could not be renewed ({}), and is valid", raw->path(), deadline.error().message);
+      if (!deadline && raw->valid())
+        complain("{} could not be renewed ({}), and is valid", raw->path(), deadline.error().message);
     });
   }
 
@@ -195,7 +196,8 @@ class Life {
     } else if (dice < 46) {
       if (mine != nullptr) release(host, *mine);
     } else if (dice < 48) {  // a session's lock that is dropped stays as long as the session does
-      if (mine != nullptr && mine->kind == Kind::expiring) std::erase_if(host.mine, [&](const Mine& one) { return &one == mine; });
+      if (mine != nullptr && mine->kind == Kind::expiring)
+        std::erase_if(host.mine, [&](const Mine& one) { return &one == mine; });
     } else if (dice < 62) {
       if (mine != nullptr) write_guarded(host, *mine->held);
     } else if (dice < 66) {
@@ -317,9 +319,11 @@ TEST(LocksFaults, NoTwoTrustOneLock) {
     ADD_FAILURE() << "EVENKEEL_SEED=" << seed << ": " << life.wrong();
   }
   if (only != nullptr) return;
-  fmt::print("acquired {} refused {} renewed {} not {} lost {} released {} stopped {} doubted {} takeovers {} guarded {} fenced {} breaks {}\n",
-             totals.acquired, totals.refused, totals.renewed, totals.not_renewed, totals.lost, totals.released, totals.stopped,
-             totals.doubted, totals.takeovers, totals.guarded, totals.fenced, totals.breaks);
+  fmt::print(
+      "acquired {} refused {} renewed {} not {} lost {} released {} stopped {} doubted {} takeovers {} guarded {} fenced {} "
+      "breaks {}\n",
+      totals.acquired, totals.refused, totals.renewed, totals.not_renewed, totals.lost, totals.released, totals.stopped,
+      totals.doubted, totals.takeovers, totals.guarded, totals.fenced, totals.breaks);
   EXPECT_GT(totals.acquired, seeds * 4);
   EXPECT_GT(totals.refused, seeds);
   EXPECT_GT(totals.renewed, seeds);

@@ -270,8 +270,7 @@ TEST_F(LocksTest, SessionLocksGoWithTheirSessionAndCostNothing) {
   a.open(loop, "/beats/a");
   b.open(loop, "/beats/b");
   std::vector<std::unique_ptr<Held>> held;
-  for (int i = 0; i < 50; ++i)
-    held.push_back(acquire(*a.session_locks, {.kind = Kind::session}, fmt::format("/locks/{}", i)));
+  for (int i = 0; i < 50; ++i) held.push_back(acquire(*a.session_locks, {.kind = Kind::session}, fmt::format("/locks/{}", i)));
   // Two sessions of 10 s write their beats, and nothing else happens.
   EXPECT_LE(commits_during(100s), 62U);
   for (const auto& one : held) EXPECT_TRUE(one->valid());
@@ -334,9 +333,7 @@ TEST_F(LocksTest, ADeletedBeatIsWaitedOut) {
   EXPECT_TRUE(next && *next);
 }
 
-TEST_F(LocksTest, ASessionLockNeedsASession) {
-  EXPECT_EQ(refused(a.locks, {.kind = Kind::session}), Code::invalid);
-}
+TEST_F(LocksTest, ASessionLockNeedsASession) { EXPECT_EQ(refused(a.locks, {.kind = Kind::session}), Code::invalid); }
 
 TEST_F(LocksTest, BreakingTakesItAwayAtOnce) {
   const auto held = acquire(a.locks, {.meta = "stuck"});
@@ -529,19 +526,22 @@ TEST_F(LocksTest, DestroyingWhatIsUnderWayIsSafe) {
 // ------------------------------------------------------------------------------------------------------------- values
 
 TEST(LockRecord, RoundTrip) {
-  const detail::Record held{.owner = "o\"1", .token = Token(7), .kind = Kind::session, .ttl = 90s, .meta = "ü", .beat = "/b", .identity = "i"};
+  const detail::Record held{
+      .owner = "o\"1", .token = Token(7), .kind = Kind::session, .ttl = 90s, .meta = "ü", .beat = "/b", .identity = "i"};
   const detail::Record free{.token = Token(9)};
   EXPECT_EQ(detail::parse_record(store::Entry{.key = "/k", .value = format(held), .modified = store::Revision(7)}).value(), held);
-  EXPECT_EQ(detail::parse_record(store::Entry{.key = "/k", .value = format(free), .modified = store::Revision(12)}).value(), free);
+  EXPECT_EQ(detail::parse_record(store::Entry{.key = "/k", .value = format(free), .modified = store::Revision(12)}).value(),
+            free);
   const detail::Beat beat{"i", 3, 10s, "m", true};
   EXPECT_EQ(detail::parse_beat({.key = "/k", .value = format(beat)}).value(), beat);
 }
 
 TEST(LockRecord, WhatIsNoRecordIsRefused) {
-  for (const std::string value : {"", "{", "[]", R"({"owner":""})", R"({"format":2,"owner":"","token":1})", R"({"format":1,"owner":""})",
-                                  R"({"format":1,"owner":"x"})", R"({"format":1,"owner":"","token":-1})",
-                                  R"({"format":1,"owner":"x","kind":"other","ttl":"1s","meta":"","beat":"/b","identity":"i"})",
-                                  R"({"format":1,"owner":"x","kind":"session","ttl":"0s","meta":"","beat":"/b","identity":"i"})"}) {
+  for (const std::string value :
+       {"", "{", "[]", R"({"owner":""})", R"({"format":2,"owner":"","token":1})", R"({"format":1,"owner":""})",
+        R"({"format":1,"owner":"x"})", R"({"format":1,"owner":"","token":-1})",
+        R"({"format":1,"owner":"x","kind":"other","ttl":"1s","meta":"","beat":"/b","identity":"i"})",
+        R"({"format":1,"owner":"x","kind":"session","ttl":"0s","meta":"","beat":"/b","identity":"i"})"}) {
     const auto record = detail::parse_record(store::Entry{.key = "/k", .value = value});
     ASSERT_FALSE(record) << value;
     EXPECT_EQ(record.error().code, Code::invalid) << value;

@@ -48,7 +48,8 @@ void Acquirer::failed(const Error& error, Instant now, Effects& effects) {
 void Acquirer::on_own_beat(const Read& read, Effects& effects) {
   const auto beat = read.entry ? parse_beat(*read.entry) : Result<Beat>(fail(Code::not_found, "its beat is gone"));
   if (!beat || beat->identity != wish_.record.identity || beat->ended)
-    return answer(effects, fail(Code::refused, "the session {} is over, and its locks are with it", quote(wish_.record.identity)));
+    return answer(effects,
+                  fail(Code::refused, "the session {} is over, and its locks are with it", quote(wish_.record.identity)));
   wish_.record.ttl = beat->ttl;
 }
 
@@ -230,7 +231,8 @@ void Acquirer::act(Instant now, Effects& effects) {
 void Acquirer::act_on_holder(Instant now, Effects& effects) {
   if (now >= look_) return get(Call::beat, there_.beat, effects);
   if (now >= wish_.until && looked_)
-    return answer(effects, fail(Code::conflict, "{} is held by {}", wish_.path, quote(there_.meta.empty() ? there_.owner : there_.meta)));
+    return answer(effects,
+                  fail(Code::conflict, "{} is held by {}", wish_.path, quote(there_.meta.empty() ? there_.owner : there_.meta)));
   effects.wake = std::min(look_, wish_.until);
 }
 

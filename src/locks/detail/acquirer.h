@@ -53,10 +53,10 @@ class Acquirer {
   struct Effects {
     std::optional<std::string> get;
     std::optional<store::Txn> write;
-    Instant wake = Instant::max();               // a Tick is due then, unless a later step says otherwise
-    std::optional<std::string> observe;          // that beat, and no other; empty: none
-    std::optional<Result<Acquired>> done;        // the answer, once
-    bool displaced = false;                      // instead of an answer: it is no longer in the queue
+    Instant wake = Instant::max();         // a Tick is due then, unless a later step says otherwise
+    std::optional<std::string> observe;    // that beat, and no other; empty: none
+    std::optional<Result<Acquired>> done;  // the answer, once
+    bool displaced = false;                // instead of an answer: it is no longer in the queue
   };
 
   explicit Acquirer(Wish wish) : wish_(std::move(wish)) {}

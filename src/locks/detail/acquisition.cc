@@ -26,7 +26,8 @@ void Acquisition::listen(const std::stop_token& stop) {
   // Any thread may stop it, and inside this constructor's call too.
   stopping_ = std::make_unique<Stopping>(stop, [weak, &loop = loop()] {
     loop.post([weak] {
-      if (const auto self = weak.lock()) self->end({Code::cancelled, fmt::format("waiting for {} was stopped", self->wish_.path)});
+      if (const auto self = weak.lock())
+        self->end({Code::cancelled, fmt::format("waiting for {} was stopped", self->wish_.path)});
     });
   });
 }
@@ -75,10 +76,10 @@ void Acquisition::observe(const std::string& beat) {
   observer_.reset();
   if (beat.empty()) return;
   beats_ = common().beats(beat);
-  observer_ = std::make_unique<store::Observer>(
-      *beats_, beat, store::Observer::Mode::end_it, [weak = std::weak_ptr(self())](const Result<store::Ended>& ended) {
-        if (const auto self = weak.lock()) self->feed(Acquirer::Over{ended});
-      });
+  observer_ = std::make_unique<store::Observer>(*beats_, beat, store::Observer::Mode::end_it,
+                                                [weak = std::weak_ptr(self())](const Result<store::Ended>& ended) {
+                                                  if (const auto self = weak.lock()) self->feed(Acquirer::Over{ended});
+                                                });
 }
 
 // What is in the air goes with the session.

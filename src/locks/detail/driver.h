@@ -28,7 +28,8 @@ class Driver : public std::enable_shared_from_this<Driver<Machine>> {
     wake_at(effects.wake);
     const auto self = this->shared_from_this();
     if (effects.get)
-      store().get(*std::move(effects.get), [self](Result<store::Read> read) { self->feed(typename Machine::Got{std::move(read)}); });
+      store().get(*std::move(effects.get),
+                  [self](Result<store::Read> read) { self->feed(typename Machine::Got{std::move(read)}); });
     if (effects.write) {
       store().txn(*std::move(effects.write),
                   [self](Result<store::Committed> done) { self->feed(typename Machine::Wrote{std::move(done)}); });

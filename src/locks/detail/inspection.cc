@@ -115,12 +115,13 @@ class Breaking : public std::enable_shared_from_this<Breaking> {
     // Whoever was to lose it has lost it, by this or by somebody else's doing.
     if (!record->held() || record->token != broken_->token) return answer_(state_of(path_, *broken_, {}, {}));
     if (++attempts_ > attempts_max) return answer_(fail(trouble_.in(fmt::format("breaking {}", path_))));
-    common_->store().txn(empty_lock(path_, read->entry->modified, *record), [self = shared_from_this()](Result<store::Committed> done) {
-      if (done && done->succeeded) return self->answer_(state_of(self->path_, *self->broken_, {}, {}));
-      if (!done && !may_pass(done.error().code)) return self->answer_(fail(std::move(done).error()));
-      if (!done) self->trouble_ = std::move(done).error();
-      self->look();
-    });
+    common_->store().txn(empty_lock(path_, read->entry->modified, *record),
+                         [self = shared_from_this()](Result<store::Committed> done) {
+                           if (done && done->succeeded) return self->answer_(state_of(self->path_, *self->broken_, {}, {}));
+                           if (!done && !may_pass(done.error().code)) return self->answer_(fail(std::move(done).error()));
+                           if (!done) self->trouble_ = std::move(done).error();
+                           self->look();
+                         });
   }
 
   std::shared_ptr<Common> common_;

@@ -27,7 +27,7 @@ class Keeper {
     std::optional<store::Entry> entry;
     store::Revision revision;
   };
-  struct Renew {};        // of expiring locks
+  struct Renew {};  // of expiring locks
   struct Release {};
   struct SessionLost {};  // of session locks
   using Input = std::variant<Tick, Got, Wrote, Seen, Renew, Release, SessionLost>;

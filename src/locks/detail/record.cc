@@ -19,11 +19,13 @@ constexpr std::array<std::string_view, 2> kinds = {"session", "expiring"};  // i
 // Text and number fields by name. Fields of a later version are overlooked.
 class Fields {
  public:
-  Fields(const Document& document, std::string_view what) : problems_(document.problems()), reader_(document.root(), problems_, what) {
+  Fields(const Document& document, std::string_view what)
+      : problems_(document.problems()), reader_(document.root(), problems_, what) {
     std::uint64_t version = 0;
     number("format", version);
     if (problems_.empty() && version != format_number)
-      newer_ = Error{Code::invalid, fmt::format("it has format {}, and only {} is known: a newer Evenkeel wrote it", version, format_number)};
+      newer_ = Error{Code::invalid,
+                     fmt::format("it has format {}, and only {} is known: a newer Evenkeel wrote it", version, format_number)};
   }
   void text(std::string_view name, std::string& out) {
     reader_.required(name, out, [&](Value value) { return read_text(value, problems_); });
@@ -147,7 +149,8 @@ Place place_in(const std::vector<store::Entry>& queue, const std::string& own) {
   for (const store::Entry& entry : queue) {
     if (std::tie(entry.created, entry.key) >= std::tie(me->created, me->key)) continue;
     ++place.before;
-    if (!place.ahead || std::tie(place.ahead->created, place.ahead->key) < std::tie(entry.created, entry.key)) place.ahead = entry;
+    if (!place.ahead || std::tie(place.ahead->created, place.ahead->key) < std::tie(entry.created, entry.key))
+      place.ahead = entry;
   }
   return place;
 }

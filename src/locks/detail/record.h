@@ -63,9 +63,7 @@ Result<> check_path(const std::string& path);
 constexpr Duration stands_still_for(Duration ttl) { return ttl + ttl / 50; }
 // Between two attempts, when the store does not answer.
 constexpr Duration pause_of(Duration ttl) { return std::clamp(ttl / 20, Duration(10ms), Duration(1s)); }
-inline bool may_pass(Code code) {
-  return code == Code::unavailable || code == Code::unknown_outcome || code == Code::conflict;
-}
+inline bool may_pass(Code code) { return code == Code::unavailable || code == Code::unknown_outcome || code == Code::conflict; }
 
 // The lock as it was seen: nothing there, or an entry's revision.
 store::Compare as_seen(const std::string& path, std::optional<store::Revision> modified);
