@@ -73,7 +73,7 @@ bool is_about_extras(const CLI::ParseError& error) {
 bool takes_file(const Session& session, const CLI::App& command) {
   return std::ranges::any_of(command.get_options(), [&](const CLI::Option* option) {
     const auto hint = session.hints.find(option);
-    return hint != session.hints.end() && hint->second.files && option->count() == 0;
+    return hint != session.hints.end() && hint->second.files && option->count() == 0 && option->check_sname("f");
   });
 }
 

@@ -57,7 +57,6 @@ exit 2
 run store list /a /b
 ----
 ! evenkeel: unexpected argument "/b"
-!   did you mean -f "/b"?
 !   see: evenkeel store list --help
 exit 2
 
