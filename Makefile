@@ -15,21 +15,25 @@ export JOBS
 # 1. What most people want.
 
 .PHONY: run
-run: ## Build the program and show it at work on an example
+run: ## Build the program and show it at work on two examples
 	@scripts/setup build
 	@scripts/build --product release evenkeel
 	build/evenkeel validate -f examples/pages.yaml -o wide
+	@echo
+	build/evenkeel plan -f examples/lost_node.yaml
 	@echo "$$next_steps"
 
 define next_steps
 
-The cluster above is described in examples/pages.yaml. What to try next:
-  build/evenkeel validate -f examples/pages.yaml -o json      the same, for programs
-  build/evenkeel validate -f your-cluster.yaml                a file of your own; what is wrong is shown line by line
-  build/evenkeel broker serve --http 127.0.0.1:7070           a node's resource broker, with a page on http://127.0.0.1:7070/broker
-  source <(build/evenkeel completion bash)                    completion in this shell (also: zsh, fish)
-  build/evenkeel --help                                       all there is
-  make test                                                   see it pass its tests
+The first command read a cluster, the second planned the repair of one that has lost a node. What to try next:
+  build/evenkeel plan -f examples/lost_node.yaml --explain pages/1  why a shard goes where it does, node by node
+  build/evenkeel plan -f examples/pages.yaml                        a first placement of the other cluster
+  build/evenkeel plan -f examples/pages.yaml -o json                the same, for programs
+  build/evenkeel validate -f your-cluster.yaml                      a file of your own; what is wrong is shown line by line
+  build/evenkeel broker serve --http 127.0.0.1:7070                 a node's resource broker, with a page on http://127.0.0.1:7070/broker
+  source <(build/evenkeel completion bash)                          completion in this shell (also: zsh, fish)
+  build/evenkeel --help                                             all there is
+  make test                                                         see it pass its tests
 endef
 export next_steps
 

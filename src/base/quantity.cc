@@ -280,13 +280,10 @@ std::string format_whole(UInt128 whole) {
 }
 
 // `count` of 10^-places as digits, without trailing zeros.
-std::string format_decimal(UInt128 count, int places) {
+std::string format_places(UInt128 count, int places) {
   UInt128 one = 1;
   for (int i = 0; i < places; ++i) one *= 10;
-  std::string text = fmt::format("{}.{:0{}}", count / one, count % one, places);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.back() == '.') text.pop_back();
-  return text;
+  return trim_decimals(fmt::format("{}.{:0{}}", count / one, count % one, places));
 }
 
 }  // namespace
@@ -297,7 +294,7 @@ Result<Quantity> Quantity::parse(std::string_view text) {
 
 std::string format(Quantity quantity) {
   const UInt128 nano = magnitude(quantity.nano());
-  const std::string digits = nano % Quantity::billion == 0 ? format_whole(nano / Quantity::billion) : format_decimal(nano, 9);
+  const std::string digits = nano % Quantity::billion == 0 ? format_whole(nano / Quantity::billion) : format_places(nano, 9);
   return quantity.negative() ? "-" + digits : digits;
 }
 
@@ -312,7 +309,7 @@ Result<Ratio> Ratio::parse(std::string_view text) {
 }
 
 std::string format(Ratio ratio) {
-  return fmt::format("{}{}%", ratio.millionths() < 0 ? "-" : "", format_decimal(magnitude(ratio.millionths()), 4));
+  return fmt::format("{}{}%", ratio.millionths() < 0 ? "-" : "", format_places(magnitude(ratio.millionths()), 4));
 }
 
 }  // namespace evenkeel

@@ -180,4 +180,16 @@ Result<std::uint64_t> parse_unsigned(std::string_view text) {
   return parse_number<std::uint64_t>(text);
 }
 
+std::string trim_decimals(std::string digits) {
+  if (digits.find('.') == std::string::npos) return digits;
+  digits.erase(digits.find_last_not_of('0') + 1);
+  if (digits.back() == '.') digits.pop_back();
+  return digits;
+}
+
+std::string format_decimal(double value, int decimals) {
+  std::string text = trim_decimals(fmt::format("{:.{}f}", value, decimals));
+  return text == "-0" ? "0" : text;
+}
+
 }  // namespace evenkeel

@@ -39,4 +39,9 @@ bool same_in_any_case(std::string_view a, std::string_view b);
 Result<std::int64_t> parse_integer(std::string_view text);
 Result<std::uint64_t> parse_unsigned(std::string_view text);
 
+// Digits with a point, without the zeros at their end and then without the point: "1.500" is "1.5", "2.000" is "2".
+std::string trim_decimals(std::string digits);
+// At most so many decimals, no exponent, no zeros at the end: the same bytes everywhere. The value is finite.
+std::string format_decimal(double value, int decimals);
+
 }  // namespace evenkeel

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "evenkeel/base/text.h"
 #include "evenkeel/cli/output.h"
 
 namespace evenkeel::cli {
@@ -23,13 +24,7 @@ std::string node_name(const Cluster& cluster, std::optional<NodeIndex> node) {
   return node ? node_name(cluster, *node) : std::string();
 }
 
-// Three decimals, none of them a zero at the end.
-std::string figure(double value) {
-  std::string text = fmt::format("{:.3f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
+std::string figure(double value) { return format_decimal(value, 3); }
 
 std::size_t rows_before(const Cluster& cluster, const WorkloadId& workload) {
   const auto before = cluster.placement.find(workload);

@@ -241,6 +241,8 @@ class State {
 
   const Problem& problem() const { return *problem_; }
   std::uint32_t at(std::uint32_t replica) const { return at_[replica]; }
+  // The same of all replicas, for passes over a million of them.
+  std::span<const std::uint32_t> places() const { return at_; }
   std::uint32_t home(std::uint32_t replica) const { return home_[replica]; }  // where it was when things last settled
   std::span<const std::uint32_t> row(std::uint32_t group) const {
     return std::span(at_).subspan(problem_->group_first[group], problem_->group_end(group) - problem_->group_first[group]);

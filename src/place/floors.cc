@@ -625,7 +625,7 @@ Balance balance_of(const State& state, std::uint32_t dimension) {
   for (std::uint32_t node = 0; node < state.problem().nodes; ++node)
     if (field.share[node] > 0 && !std::ranges::binary_search(giants, node))
       level = std::max(level, static_cast<double>(state.usage(node)[dimension]) / field.share[node]);
-  balance.max_over_mean_without_giants = level / field.mean();
+  if (level > 0) balance.max_over_mean_without_giants = level / field.mean();
   return balance;
 }
 

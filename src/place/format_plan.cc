@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "evenkeel/base/text.h"
 #include "evenkeel/base/write.h"
 #include "evenkeel/place/plan.h"
 
@@ -8,17 +9,8 @@ namespace {
 
 using Flow = Writer::Flow;
 
-// At most six decimals, no exponent, no zeros at the end: the same bytes everywhere, and a number in both syntaxes.
-void write_decimal(Writer& out, double value) {
-  if (!std::isfinite(value)) {
-    out.null();
-    return;
-  }
-  std::string text = fmt::format("{:.6f}", value);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  out.number(text == "-0" ? "0" : text);
-}
+// A number in both syntaxes; neither has one for what is not finite.
+void write_decimal(Writer& out, double value) { std::isfinite(value) ? out.number(format_decimal(value, 6)) : out.null(); }
 
 class PlanWriter {
  public:

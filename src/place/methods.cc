@@ -5,7 +5,7 @@
 
 #include "evenkeel/base/hash.h"
 #include "evenkeel/place/detail/methods_cost.h"
-#include "evenkeel/place/detail/methods_rules.h"
+#include "evenkeel/place/detail/node_rules.h"
 
 namespace evenkeel::place {
 namespace {

@@ -100,7 +100,8 @@ struct Balance {
   double max_over_mean = 1;
   double floor = 1;  // no placement is below it
   double stddev_over_mean = 0;
-  std::optional<double> max_over_mean_without_giants;  // where some replica exceeds a mean node: without the nodes that hold such
+  // Where some replica exceeds a mean node: without the nodes that hold such. None as well if those hold everything.
+  std::optional<double> max_over_mean_without_giants;
   friend bool operator==(const Balance&, const Balance&) = default;
 };
 

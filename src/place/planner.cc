@@ -37,11 +37,15 @@ void put_level(Board& board) {
   detail::level_leaders(board);
 }
 
+// Moves that undo each other leave the limits on moves room for what waits.
+bool may_go_on(const Board& board) { return board.unsettled || (board.waits && board.may_move_more()); }
+
 void play(Board& board) {
   const Only only = board.options.only;
   board.budget = board.options.budget;
   do {
     board.unsettled = false;
+    board.waits = false;
     if (does(only, Only::repair)) put_right(board);
     if (board.round == 1 && does(only, Only::allocate)) {
       detail::allocate(board);
@@ -50,14 +54,23 @@ void play(Board& board) {
     }
     if (does(only, Only::balance)) put_level(board);
     board.unsettled = board.unsettled || !board.homeless.empty() || !board.hopeful.empty();
-  } while (board.end_round() && board.unsettled && board.round <= rounds_max && !board.out_of_budget());
+  } while (board.end_round() && may_go_on(board) && board.round <= rounds_max && !board.out_of_budget());
   detail::order(board);
   // Whoever was promised room and is still waiting has none.
   for (const std::uint32_t replica : board.hopeful) {
     const bool added = board.state->at(replica) == none;
     if (added || board.standing(replica) != detail::Standing::fine) board.homeless.push_back(detail::refusal_of(board, replica));
   }
-  if (board.round > rounds_max || board.waits) board.cut_short = true;
+  if (board.round > rounds_max || board.waits || !board.left_out.empty()) board.cut_short = true;
+}
+
+// As it is when the new shards of that workload are asked for.
+std::unique_ptr<Board> board_before(const Cluster& cluster, const PlanOptions& options, std::uint32_t workload) {
+  auto board = detail::compile(cluster, options);
+  board->budget = options.budget;
+  if (does(options.only, Only::repair)) put_right(*board);
+  if (does(options.only, Only::allocate)) detail::allocate(*board, workload);
+  return board;
 }
 
 }  // namespace
@@ -84,7 +97,13 @@ Plan Planner::plan() {
 
 std::optional<Explanation> Planner::explain(const ShardId& shard) const {
   if (!run_->plan) return std::nullopt;
-  return detail::explain(*run_->board, *run_->plan, shard);
+  const Board& board = *run_->board;
+  const auto workload = detail::workload_of(*board.cluster, shard);
+  if (!workload) return std::nullopt;
+  if (board.group_of(*workload, shard.shard.value()) != none) return detail::explain(board, *run_->plan, shard, *workload);
+  // What it was refused on is played over since: that board is made again.
+  const auto before = board_before(*board.cluster, board.options, *workload);
+  return detail::explain(*before, *run_->plan, shard, *workload);
 }
 
 Plan plan(const Cluster& cluster, const PlanOptions& options) { return Planner(cluster, options).plan(); }

@@ -86,6 +86,7 @@ bool State::settle(const std::function<bool(std::uint32_t)>& which) {
   std::erase_if(displaced_, [&](std::uint32_t replica) { return which(problem_->replica_group[replica]); });
   std::erase_if(displaced_leaders_, which);
   for (const auto& term : terms_) term->settle(*this);
+  if (any) listed_ = false;  // listed anew, as if everything had always been where it is: a later run then sees what this one saw
   return any;
 }
 

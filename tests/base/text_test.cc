@@ -192,5 +192,15 @@ TEST(Text, CaseOfLettersMayDiffer) {
   EXPECT_FALSE(same_in_any_case("[", "{"));  // a bit apart, as letters of either case are
 }
 
+TEST(Decimals, HaveNoZerosAtTheirEnd) {
+  EXPECT_EQ(format_decimal(1.5, 3), "1.5");
+  EXPECT_EQ(format_decimal(2, 3), "2");
+  EXPECT_EQ(format_decimal(100, 0), "100");
+  EXPECT_EQ(format_decimal(0.0004, 3), "0");
+  EXPECT_EQ(format_decimal(-0.0004, 3), "0");
+  EXPECT_EQ(format_decimal(-0.0005001, 3), "-0.001");
+  EXPECT_EQ(format_decimal(1e20, 2), "100000000000000000000");
+}
+
 }  // namespace
 }  // namespace evenkeel

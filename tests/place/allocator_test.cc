@@ -149,7 +149,7 @@ nodes:
   EXPECT_TRUE(no.proved);
   no = refused({.shards = 1, .replicas = 3});
   EXPECT_EQ(no.reason, RefusalReason::labels);
-  EXPECT_THAT(names(no.nodes), ElementsAre("n3: down", "n4: its taint dedicated=db is not tolerated"));
+  EXPECT_THAT(names(no.nodes), ElementsAre("n3: down", "n4: has taint dedicated=db, which is not tolerated"));
   no = refused({.shards = 1, .replicas = 2, .require = {{"disk", "ssd"}}, .spread = Spread{"zone", true}});
   EXPECT_EQ(no.reason, RefusalReason::spread);
   EXPECT_EQ(no.detail, "needs 2 domains of level zone; there are 1");
@@ -159,7 +159,8 @@ nodes:
   no = refused({.shards = 1, .replicas = 2, .load = {{disk, Quantity(6)}}});
   EXPECT_EQ(no.reason, RefusalReason::capacity);
   EXPECT_TRUE(no.proved);
-  EXPECT_THAT(names(no.nodes), ElementsAre("n2: disk 90%+6% > 95%", "n3: down", "n4: its taint dedicated=db is not tolerated"));
+  EXPECT_THAT(names(no.nodes),
+              ElementsAre("n2: disk 90%+6% > 95%", "n3: down", "n4: has taint dedicated=db, which is not tolerated"));
 }
 
 TEST(Allocator, ABillionShardsAreRefusedAtOnce) {

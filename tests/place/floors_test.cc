@@ -162,6 +162,14 @@ TEST(Balance, IsAlsoGivenWithoutGiants) {
   EXPECT_DOUBLE_EQ(*balance.max_over_mean_without_giants, 0.4);
 }
 
+TEST(Balance, WithoutGiantsIsNotGivenWhereTheyHoldEverything) {
+  Problem problem = on_nodes({1, 1, 1});
+  add_group(problem, {1}, {1});
+  const State state(problem);
+  EXPECT_EQ(nodes_with_giants(state, 0), std::vector<std::uint32_t>{1});
+  EXPECT_FALSE(balance_of(state, 0).max_over_mean_without_giants);
+}
+
 TEST(Balance, OfNothingIsLevel) { EXPECT_EQ(balance_of(State(on_nodes({1, 1})), 0), Balance{}); }
 
 // Every placement of a tiny problem that a floor is about, and the lowest level among them.

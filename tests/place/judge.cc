@@ -338,7 +338,16 @@ class Judge {
         }
       }
     }
+    count_leadership();
     final_ = naive::held(cluster_, plan_.placement);
+  }
+  // What a node carries once it leads what it did not lead; whoever led before may still do so.
+  void count_leadership() {
+    for (const Shard& shard : shards_) {
+      if (shard.is_new || shard.after.empty() || !passes_leadership(shard)) continue;
+      peak_.remove(shard.after.front(), *shard.workload, shard.number, false);
+      peak_.add(shard.after.front(), *shard.workload, shard.number, true);
+    }
   }
   void check_peak(const Held& now, const Held& arrived, std::uint32_t n, std::uint32_t step) {
     // When leadership passes is not said, so where it does, what it carries may be there or not.
@@ -409,16 +418,37 @@ class Judge {
       if (hard_spread(shard) && !down(other) && other != to && domain(shard, other) == domain(shard, to))
         say("{} breaks hard spread beside {}", name(move), name(other));
     }
-    // Others may go up to the hard limit, and leaders carry more: only where balance alone filled the node is it to blame.
+    // Others may go up to the hard limit, and leaders carry more: only where balance alone filled the node is it to blame. One of those
+    // others, or of a new shard, that ends where this one was may have been exchanged for it.
     const bool balance_alone =
-        std::ranges::none_of(plan_.moves, [&](const Move& m) { return m.to == move.to && m.reason != MoveReason::balance; }) &&
+        std::ranges::none_of(shards_,
+                             [&](const Shard& s) { return s.is_new && move.from && has(s.after, move.from->value()); }) &&
+        std::ranges::none_of(
+            plan_.moves,
+            [&](const Move& m) { return (m.to == move.to || (m.to && m.to == move.from)) && m.reason != MoveReason::balance; }) &&
         std::ranges::none_of(plan_.leaders, [&](const LeaderChange& change) { return change.to == *move.to; });
     if (move.reason == MoveReason::balance && balance_alone) {
       for (const auto& [resource, amount] : naive::load(*shard.workload, shard.number, false)) {
-        if (amount > Quantity() && !final_.fits(to, resource, true))
+        if (amount > Quantity() && !final_.fits(to, resource, true) && balance_adds(to, resource))
           say("{} brings {} above the soft limit of {}", name(move), name(to), resource);
       }
     }
+  }
+  // Whether balance brings more to a node than it takes away.
+  bool balance_adds(std::uint32_t n, const ResourceId& resource) const {
+    Quantity in, out;
+    for (const Shard& shard : shards_) {
+      for (const Move* move : shard.moves) {
+        if (move->reason != MoveReason::balance || !move->from || shard.before.empty()) continue;
+        const bool leads = move->from->value() == shard.before.front() && !passes_leadership(shard);
+        const Amounts load = naive::load(*shard.workload, shard.number, leads);
+        const auto amount = load.find(resource);
+        if (amount == load.end()) continue;
+        if (move->to == NodeIndex(n)) in += amount->second;
+        if (move->from == NodeIndex(n)) out += amount->second;
+      }
+    }
+    return in > out;
   }
   void check_source(const Shard& shard, const Move& move) {
     const std::uint32_t from = move.from->value();
@@ -430,7 +460,8 @@ class Judge {
       return r.workload == move.workload && r.shard == move.shard && r.node.value() == from;
     });
     if (soft && is_recent) say("{} moves what moved lately", name(move));
-    if ((soft || move.reason == MoveReason::room || move.reason == MoveReason::shrink) && pinned(shard, from))
+    const bool lost_copy = move.reason == MoveReason::shrink && down(from);  // nothing is left to keep there
+    if ((soft || move.reason == MoveReason::room || move.reason == MoveReason::shrink) && pinned(shard, from) && !lost_copy)
       say("{} moves what is pinned", name(move));
     const NodeStatus status = node(from).status;
     switch (move.reason) {
@@ -448,7 +479,9 @@ class Judge {
         check_spread_reason(shard, move);
         break;
       case MoveReason::limit:
-        if (peak_.fits(from, true) && peak_.count_fits(from)) say("{}: the node is below its limits", name(move));
+        // It may be the leader elsewhere that is too much, and leads from the new place.
+        if (std::ranges::all_of(shard.before, [&](std::uint32_t n) { return peak_.fits(n, true) && peak_.count_fits(n); }))
+          say("{}: the node is below its limits", name(move));
         break;
       default:
         break;
@@ -473,10 +506,10 @@ class Judge {
     if (shard.after != shard.before) say("{} has lost its quorum and is touched", name(shard));
   }
 
-  // Whether this replica could lead without going above a hard limit.
+  // Whether this replica could lead without going above a hard limit, even if everything arrived and nothing left.
   bool could_lead(const Shard& shard, std::uint32_t n) const {
     if (!naive::may_lead(node(n))) return false;
-    Held with = final_;
+    Held with = peak_;
     with.remove(n, *shard.workload, shard.number, false);
     with.add(n, *shard.workload, shard.number, true);
     return shard.workload->leader_load.empty() || with.fits(n, false);
@@ -711,6 +744,9 @@ class Judge {
   void check_refused_request(const Refusal& refusal, const Workload& workload, std::uint64_t shards) {
     if (!workload.shard_loads.empty() || !workload.leader_load.empty() || !workload.pinned.shards.empty()) return;
     if (shards > 1000) return;
+    // What an earlier request got may have been levelled since, so the room that was there is not known.
+    const bool first = std::ranges::none_of(shards_, [&](const Shard& s) { return s.is_new && s.workload < &workload; });
+    if (!first) return;
     std::map<std::string, std::uint64_t> by_domain;
     for (std::uint32_t n = 0; n < cluster_.nodes.size(); ++n) {
       const std::string where = naive::spread_is_hard(cluster_, workload) ? naive::domain(cluster_, workload, n) : name(n);
@@ -839,7 +875,7 @@ class Judge {
   const Plan& plan_;
   const PlanOptions& options_;
   std::vector<Shard> shards_;
-  Held peak_;   // everything that ever arrives, and nothing left
+  Held peak_;   // everything that ever arrives, leadership too, and nothing left
   Held final_;  // where everything ends
   std::uint32_t last_step_ = 0;
   bool bound_reached_ = false;

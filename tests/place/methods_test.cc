@@ -400,8 +400,9 @@ workloads:
     EXPECT_EQ(plan.refused[2].reason, RefusalReason::nodes);
     EXPECT_EQ(plan.refused[3].reason, RefusalReason::spread);
     EXPECT_EQ(plan.refused[1].shard, std::nullopt);
-    EXPECT_EQ(plan.refused[1].nodes, (std::vector<std::pair<NodeIndex, std::string>>{
-                                         {NodeIndex(1), "its taint dedicated=db is not tolerated"}, {NodeIndex(2), "down"}}));
+    EXPECT_EQ(plan.refused[1].nodes,
+              (std::vector<std::pair<NodeIndex, std::string>>{{NodeIndex(1), "has taint dedicated=db, which is not tolerated"},
+                                                              {NodeIndex(2), "down"}}));
     EXPECT_FALSE(plan.met());
   }
 }

@@ -44,8 +44,8 @@ class Writer {
     const Stats& s = plan_.stats;
     add("evaluated {}, moves {} of at least {}{}\n", s.evaluated_moves, s.moves, s.moves_floor, s.cut_short ? ", cut short" : "");
     for (const auto& [resource, b] : s.balance)
-      add("{}: {} floor {} stddev {} without giants {}\n", resource, b.max_over_mean, b.floor, b.stddev_over_mean,
-          b.max_over_mean_without_giants.value_or(0));
+      add("{}: {} floor {} stddev {}{}\n", resource, b.max_over_mean, b.floor, b.stddev_over_mean,
+          b.max_over_mean_without_giants ? fmt::format(" without giants {}", *b.max_over_mean_without_giants) : "");
   }
 
  private:

@@ -13,15 +13,14 @@
 namespace evenkeel::place {
 namespace {
 
-// What remains is known, and rare: a replica that two rounds moved and no order of single moves was found for; a move that made room for one
-// that then went elsewhere; limits on moves reached by moves that cancelled each other out. At most one plan in a hundred has such a flaw.
-void on_nearly_all_seeds(std::string_view name, std::uint64_t seeds, const std::function<std::string(Rng&)>& test) {
+// All seeds but so many; only second runs need one, where balance finds a little more from where it ended.
+void on_nearly_all_seeds(std::string_view name, std::uint64_t seeds, std::size_t most,
+                         const std::function<std::string(Rng&)>& test) {
   std::vector<std::string> broken;
   for (std::uint64_t seed = 0; seed < seeds / share; ++seed) {
     Rng rng = Rng(seed).split(name);
     if (std::string what = test(rng); !what.empty()) broken.push_back(fmt::format("seed {} of {}: {}", seed, name, what));
   }
-  const std::size_t most = seeds / share / 100 + 3;
   EXPECT_LE(broken.size(), most) << fmt::format("{}", fmt::join(broken, "\n"));
 }
 
@@ -38,16 +37,26 @@ std::string promises_broken(Rng& rng, const Shape& shape) {
 }
 
 TEST(PlanPromises, PromisesAreKept) {
-  on_nearly_all_seeds("promises", 4000, [](Rng& rng) { return promises_broken(rng, {}); });
+  on_nearly_all_seeds("promises", 4000, 0, [](Rng& rng) { return promises_broken(rng, {}); });
 }
 
 TEST(PlanPromises, PromisesAreKeptInLargerClusters) {
-  on_nearly_all_seeds("larger", 60,
+  on_nearly_all_seeds("larger", 60, 0,
                       [](Rng& rng) { return promises_broken(rng, {.nodes_max = 50, .workloads_max = 5, .shards_max = 120}); });
 }
 
+// A time that is over before the search begins: there is less level, and no promise is broken.
+TEST(PlanPromises, PromisesAreKeptWhenTimeIsOver) {
+  on_nearly_all_seeds("stopped", 100, 0, [](Rng& rng) {
+    const Cluster cluster = random_cluster(rng, {.nodes_max = 50, .workloads_max = 5, .shards_max = 120});
+    PlanOptions options = random_options(rng);
+    options.stop = [] { return true; };
+    return fmt::format("{}", fmt::join(judge(cluster, place::plan(cluster, options), options), "; "));
+  });
+}
+
 TEST(PlanPromises, SecondRunMovesNothing) {
-  on_nearly_all_seeds("second", 2000, [](Rng& rng) -> std::string {
+  on_nearly_all_seeds("second", 2000, 1, [](Rng& rng) -> std::string {
     const Cluster cluster = random_cluster(rng);
     PlanOptions options = random_options(rng);
     options.only = Only::everything;
@@ -88,7 +97,7 @@ std::optional<Cluster> level_cluster(Rng& rng, bool may_have_zones = true) {
 
 // A node whose replicas are each nearly as large as the tolerance may stay outside it when the new one is full, and then gives to others too.
 TEST(PlanPromises, OnlyTheNewNodeReceives) {
-  on_nearly_all_seeds("add", 60, [](Rng& rng) -> std::string {
+  on_nearly_all_seeds("add", 60, 0, [](Rng& rng) -> std::string {
     // A node more in one of a few zones shifts what is fair for all others, so there are none here.
     std::optional<Cluster> cluster = level_cluster(rng, false);
     if (!cluster) return "did not come to rest";

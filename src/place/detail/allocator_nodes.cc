@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "evenkeel/place/detail/above.h"
 #include "evenkeel/place/detail/methods_usage.h"
 
 namespace evenkeel::place::detail {
@@ -132,10 +133,8 @@ std::string AllocatorNodes::why_not(NodeIndex index, const Load& load, bool syst
     return fmt::format("{} of {} replicas", state.counted, *state.slots);
   for (const auto& [resource, amount] : load) {
     if (has_room(index, resource, amount)) continue;
-    const Quantity capacity = *state.capacity[resource];
-    return fmt::format("{} {}+{} > {}", resources_[resource],
-                       percent_of(state.unmanaged[resource] + state.load[resource], capacity), percent_of(amount, capacity),
-                       format(state.node.hard_limit.value_or(settings_.hard_limit)));
+    return why_above(resources_[resource].str(), {state.unmanaged[resource] + state.load[resource], amount},
+                     *state.capacity[resource], state.node.hard_limit.value_or(settings_.hard_limit));
   }
   return "";
 }

@@ -8,12 +8,10 @@
 
 #include "evenkeel/base/hash.h"
 #include "evenkeel/place/detail/deal.h"
-#include "evenkeel/place/detail/methods_rules.h"
+#include "evenkeel/place/detail/node_rules.h"
 
 namespace evenkeel::place::detail {
 namespace {
-
-const Spread& spread_of(const Settings& settings, const Workload& spec) { return spec.spread ? *spec.spread : settings.spread; }
 
 bool has(std::span<const NodeIndex> nodes, NodeIndex node) { return std::ranges::find(nodes, node) != nodes.end(); }
 
@@ -336,7 +334,7 @@ NotAllocated Placing::refusal(RefusalReason reason, std::string detail, bool pro
   for (const auto& [name, index] : nodes_.by_name()) {
     if (no.nodes.size() >= state_.options_.reasons_max) break;
     const Node& node = nodes_[index].node;
-    std::string why = takes(node.status) ? why_not_able(node, spec_) : std::string(evenkeel::name(node.status));
+    std::string why = why_takes_none(node, spec_);
     if (why.empty() && more != nullptr && has(more->kept, index)) why = "holds the shard";
     if (why.empty() && more != nullptr && has(more->leaving, index)) why = "is to be left";
     if (why.empty()) why = nodes_.why_not(index, load_, spec_.system);

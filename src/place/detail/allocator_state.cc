@@ -6,7 +6,7 @@
 
 #include "evenkeel/base/text.h"
 #include "evenkeel/place/detail/allocator_placing.h"
-#include "evenkeel/place/detail/methods_rules.h"
+#include "evenkeel/place/detail/node_rules.h"
 
 namespace evenkeel::place::detail {
 namespace {
@@ -339,14 +339,18 @@ Result<> AllocatorState::commit(std::uint64_t number) {
 
 void AllocatorState::finish_move(const Pending& move) {
   Held& held = held_.at(move.workload);
-  const Load load = held.loads.of(held.spec, move.first);
-  for (const Spot& spot : move.leaving) {
+  end_side(held, move.first, move.leaving, move.old_leader);
+  held.rows.set(move.first.value(), next_row(held.rows[move.first.value()], move));
+  follow();
+}
+
+void AllocatorState::end_side(Held& held, ShardIndex shard, std::span<const Spot> spots, std::optional<NodeIndex> leader) {
+  const Load load = held.loads.of(held.spec, shard);
+  for (const Spot& spot : spots) {
     add_replica(spot, load, held.spec.system, -1);
     own_cores(held).add(spot, -1);
   }
-  if (move.old_leader) add_leader(*move.old_leader, held.loads.leader, -1);
-  held.rows.set(move.first.value(), next_row(held.rows[move.first.value()], move));
-  follow();
+  if (leader) add_leader(*leader, held.loads.leader, -1);
 }
 
 void AllocatorState::undo(std::uint64_t number) {
@@ -354,13 +358,7 @@ void AllocatorState::undo(std::uint64_t number) {
   if (found == pending_.end()) return;
   const Pending pending = take_pending(found);
   if (pending.kind == Pending::Kind::move) {
-    Held& held = held_.at(pending.workload);
-    const Load load = held.loads.of(held.spec, pending.first);
-    for (const Spot& spot : pending.coming) {
-      add_replica(spot, load, held.spec.system, -1);
-      own_cores(held).add(spot, -1);
-    }
-    if (pending.new_leader) add_leader(*pending.new_leader, held.loads.leader, -1);
+    end_side(held_.at(pending.workload), pending.first, pending.coming, pending.new_leader);
   } else {
     const Held& made = pending.made;
     OwnCores* own = pending.kind == Pending::Kind::grow ? &own_cores(held_.at(pending.workload)) : nullptr;

@@ -130,6 +130,8 @@ class AllocatorState {
   bool is_pending(const WorkloadId& workload, Pending::Kind kind, ShardIndex shard = {}) const;
   void end_pendings(const WorkloadId& workload, std::optional<ShardIndex> shard);
   void finish_move(const Pending& move);
+  // One end of a move: what is there of the shard, and of its leadership, is there no longer.
+  void end_side(Held& held, ShardIndex shard, std::span<const Spot> spots, std::optional<NodeIndex> leader);
 
   ClusterId name_;
   std::vector<StateModel> state_models_;

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "evenkeel/base/hash.h"
-#include "evenkeel/place/detail/methods_rules.h"
+#include "evenkeel/place/detail/node_rules.h"
 
 namespace evenkeel::place::detail {
 namespace {
@@ -40,7 +40,7 @@ View::View(const AllocatorNodes& nodes, Kind kind, const Workload& workload) : n
   std::vector<std::pair<std::vector<std::string_view>, NodeIndex>> order;
   for (const auto& [name, index] : nodes.by_name()) {
     const Node& node = nodes[index].node;
-    if (takes(node.status) && why_not_able(node, workload).empty()) order.emplace_back(parts_of(node.zone), index);
+    if (takes(node.status) && is_able(node, workload)) order.emplace_back(parts_of(node.zone), index);
   }
   // Part by part, so that the domains of every depth are ranges; nodes of one zone stay in order of name.
   std::ranges::stable_sort(order, {}, [](const auto& one) -> const auto& { return one.first; });

@@ -30,9 +30,10 @@ std::vector<std::uint32_t> Board::troubled_groups() const {
       if (standing[n] != Standing::fine) troubled[n] = 1;
     }
   }
-  for (std::uint32_t r = 0; r < problem.replicas(); ++r) {
-    const std::uint32_t at = state->at(r);
-    if (at == none || troubled[at] == 0) continue;
+  const std::uint32_t* at = state->places().data();
+  const std::uint8_t* leaves = troubled.data();
+  for (std::uint32_t r = 0, end = problem.replicas(); r < end; ++r) {
+    if (at[r] == none || leaves[at[r]] == 0) continue;
     if (const std::uint32_t group = problem.replica_group[r]; groups.empty() || groups.back() != group) groups.push_back(group);
   }
   return groups;
@@ -133,9 +134,55 @@ bool Board::end_round() {
   }
   for (const auto& [replica, reason] : touched_) flags[problem.replica_group[replica]].made_room = false;
   touched_.clear();
+  count_net_moves();
   const bool fresh = remember_peaks();
   ++round;
   return state->settle() || fresh;
+}
+
+std::uint32_t Board::load_row(std::uint32_t workload, std::uint32_t shard) const {
+  const std::vector<ShardIndex>& own = cluster->workloads[workload].shard_loads.shards;
+  if (shard < own.size() && own[shard].value() == shard)
+    return rows[workload].own_first + shard;  // usual: every shard has its own
+  const auto found = std::ranges::lower_bound(own, ShardIndex(shard));
+  if (found == own.end() || found->value() != shard) return rows[workload].base;
+  return rows[workload].own_first + static_cast<std::uint32_t>(found - own.begin());
+}
+
+std::vector<std::uint32_t> Board::moved_groups() const {
+  std::vector<std::uint32_t> groups;
+  for (const PlannedMove& move : moves) groups.push_back(move.group);
+  std::ranges::sort(groups);
+  groups.erase(std::ranges::unique(groups).begin(), groups.end());
+  return groups;
+}
+
+bool Board::arrives(std::uint32_t replica) const {
+  const std::uint32_t group = problem.replica_group[replica], first = problem.group_first[group];
+  const auto origins = std::span(problem.origin).subspan(first, problem.group_end(group) - first);
+  return std::ranges::find(origins, state->at(replica)) == origins.end();
+}
+
+// What several rounds do to a shard becomes one move for each replica that ends elsewhere (order.cc): only those count in the limits.
+void Board::count_net_moves() {
+  const bool limited = cluster->settings.moves_max != 0 || cluster->settings.moves_per_node_max != 0;
+  if (options.all || !limited || moves.empty() || moves.front().round == moves.back().round) return;
+  moves_planned = 0;
+  node_moves.assign(problem.nodes, 0);
+  for (const Moving& moving : in_flight) {
+    if (moving.from) ++node_moves[board_node[moving.from->value()]];
+    if (moving.to) ++node_moves[board_node[moving.to->value()]];
+  }
+  for (const std::uint32_t group : moved_groups()) {
+    const auto row = state->row(group);
+    std::uint64_t left = 0, came = 0;
+    for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+      const std::uint32_t from = problem.origin[r], to = state->at(r);
+      if (from != none && std::ranges::find(row, from) == row.end()) ++left, node_moves[from] += is_down(from) ? 0 : 1;
+      if (to != none && arrives(r)) ++came, ++node_moves[to];
+    }
+    moves_planned += std::max(left, came);
+  }
 }
 
 double Board::move_cost(std::uint32_t replica) const {
@@ -150,8 +197,7 @@ bool Board::may_go(std::uint32_t replica) const {
   const std::uint32_t group = problem.replica_group[replica];
   if (!movable(group) || pinned(replica) || flags[group].made_room) return false;
   // Where the leader was lost, whoever leads now is there and stays.
-  const std::uint32_t led = problem.origin_leader[group];
-  if (led != none && is_down(led) && state->leader(group) == replica) return false;
+  if (lost_leader(group) && state->leader(group) == replica) return false;
   // One that moves already may go elsewhere instead, as long as no rule about the others depends on the order.
   if (state->at(replica) != state->home(replica) && !problem.families[problem.group_family[group]].spread_hard) return true;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {

@@ -88,8 +88,9 @@ struct Board {
   std::vector<PlannedMove> moves;         // of the rounds before
   std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
   std::uint64_t moves_planned = 0;        // of all rounds
+  std::vector<std::uint32_t> left_out;    // groups with a move for which no safe order was found
   std::uint32_t round = 1;
-  bool waits = false;      // something that should move waits for a limit on moves
+  bool waits = false;      // something that should move waits for a limit on moves: found anew in every round
   bool unsettled = false;  // some stage left something that a further round might do better
   bool cut_short = false;
   std::uint64_t budget = 0;
@@ -111,25 +112,51 @@ struct Board {
     const std::uint32_t partition = problem.families[problem.group_family[group]].partition;
     if (partition == none) return false;
     const std::uint32_t* domain = problem.partitions[partition].domain.data();
-    const std::span<const std::uint32_t> row = state->row(group);
-    for (std::size_t i = 1; i < row.size(); ++i) {
-      if (row[i] == none) continue;
-      for (std::size_t j = 0; j < i; ++j) {
-        if (row[j] != none && domain[row[i]] == domain[row[j]]) return true;
+    const std::uint32_t* at = state->places().data();
+    const std::uint32_t first = problem.group_first[group], end = problem.group_end(group);
+    for (std::uint32_t i = first + 1; i < end; ++i) {
+      if (at[i] == none) continue;
+      for (std::uint32_t j = first; j < i; ++j) {
+        if (at[j] != none && domain[at[i]] == domain[at[j]]) return true;
       }
     }
     return false;
+  }
+  // How many replicas of the shard have a home.
+  std::uint32_t placed(std::uint32_t group) const {
+    const std::uint32_t* at = state->places().data();
+    std::uint32_t count = 0;
+    for (std::uint32_t r = problem.group_first[group], end = problem.group_end(group); r < end; ++r)
+      count += at[r] != none ? 1 : 0;
+    return count;
   }
   // Groups with a replica on a node that some must leave, in order: nearly none, of a pass over all replicas that is little else.
   std::vector<std::uint32_t> troubled_groups() const;
   // Whether the shard may get a move at all in this round.
   bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
 
+  // None: that shard is new and not placed.
+  std::uint32_t group_of(std::uint32_t workload, std::uint32_t shard) const {
+    const Span& span = spans[workload];
+    if (shard < span.count) return span.first + shard;
+    return shard < span.count + span.fresh_count ? span.fresh_first + shard - span.count : none;
+  }
+  // Which row of the problem's loads a replica of that shard carries, the shard's own or the workload's.
+  std::uint32_t load_row(std::uint32_t workload, std::uint32_t shard) const;
   // Its workload's, or its own disk load in units, or 1.
   double move_cost(std::uint32_t replica) const;
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
   bool may_go(std::uint32_t replica) const;
   bool is_down(std::uint32_t n) const { return down[n] != 0; }
+  // The node that led at the start is down.
+  bool lost_leader(std::uint32_t group) const {
+    const std::uint32_t led = problem.origin_leader[group];
+    return led != none && is_down(led);
+  }
+  // Its node held none of the shard's replicas at the start.
+  bool arrives(std::uint32_t replica) const;
+  // Groups that the rounds before have moved, in order.
+  std::vector<std::uint32_t> moved_groups() const;
   // Its load, with what it carries as a leader.
   std::vector<Amount> carried(std::uint32_t replica) const;
   // Whether the limits on moves allow this one more; a replica that moves already in this round may still go elsewhere.
@@ -146,6 +173,7 @@ struct Board {
   bool fits_from_the_start(std::uint32_t replica, std::uint32_t to) const;
   void move_from_the_start(const Trial::Step& step);
   bool remember_peaks();
+  void count_net_moves();
 
   std::vector<Amount>
       highest_;  // nodes × dimensions: the peaks of the rounds before, where something is placed for the first time

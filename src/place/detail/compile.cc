@@ -7,6 +7,7 @@
 
 #include "evenkeel/base/hash.h"
 #include "evenkeel/place/detail/board.h"
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/detail/units.h"
 
 namespace evenkeel::place::detail {
@@ -17,33 +18,6 @@ namespace {
 constexpr double own_weight = 0.1;
 // Measures of replicas add up to this over the cluster.
 constexpr double measure_total = static_cast<double>(Amount{1} << 50);
-
-bool tolerates(const Workload& workload, const Taint& taint) {
-  return std::ranges::any_of(workload.tolerate, [&](const Toleration& toleration) {
-    return toleration.key == taint.key && (!toleration.value || *toleration.value == taint.value);
-  });
-}
-
-bool has_taint(const Workload& workload, const Node& node, Taint::Effect effect) {
-  return std::ranges::any_of(node.taints,
-                             [&](const Taint& taint) { return taint.effect == effect && !tolerates(workload, taint); });
-}
-
-bool has_labels(const Workload& workload, const Node& node) {
-  return std::ranges::all_of(workload.require, [&](const auto& label) {
-    const auto found = node.labels.find(label.first);
-    return found != node.labels.end() && found->second == label.second;
-  });
-}
-
-bool is_up(const Node& node) { return node.status == NodeStatus::up || node.status == NodeStatus::no_leaders; }
-
-// The first parts of a zone path, as many as the level is deep; nothing for a node without a zone, which is a domain of its own.
-std::string domain_name(const Node& node, std::size_t depth) {
-  std::size_t end = 0;
-  for (std::size_t part = 0; part < depth && end != std::string::npos; ++part) end = node.zone.find('/', part == 0 ? 0 : end + 1);
-  return node.zone.substr(0, end);
-}
 
 class Compiler {
  public:
@@ -86,7 +60,7 @@ class Compiler {
     for (std::uint32_t n = 0; n < nodes; ++n) {
       const Node& node = board_.node(n);
       board_.salt.push_back(hash64(node.name.str(), board_.options.seed));
-      board_.takes_part.push_back(is_up(node) ? 1 : 0);
+      board_.takes_part.push_back(takes(node.status) ? 1 : 0);
       const Ratio hard = node.hard_limit.value_or(cluster_.settings.hard_limit);
       problem().limit_part.push_back(static_cast<double>(hard.millionths()) / 1e6);
       board_.down.push_back(node.status == NodeStatus::down ? 1 : 0);
@@ -166,7 +140,7 @@ class Compiler {
       const auto [found, made] = classes.try_emplace({workload.require, tolerated}, static_cast<std::uint32_t>(classes.size()));
       if (made) add_class(workload);
       family.able = found->second;
-      const Spread& spread = workload.spread ? *workload.spread : cluster_.settings.spread;
+      const Spread& spread = spread_of(cluster_.settings, workload);
       family.partition = partition_of(spread.level);
       family.spread_least = none - 1;  // as many as there are replicas
       family.spread_hard = spread.hard;
@@ -185,10 +159,10 @@ class Compiler {
     std::vector<std::uint8_t> able, stay, avoid;
     for (std::uint32_t n = 0; n < problem().nodes; ++n) {
       const Node& node = board_.node(n);
-      const bool fits = has_labels(workload, node) && !has_taint(workload, node, Taint::Effect::refuse);
+      const bool fits = is_able(node, workload);
       stay.push_back(fits ? 1 : 0);
-      able.push_back(fits && is_up(node) ? 1 : 0);
-      avoid.push_back(has_taint(workload, node, Taint::Effect::avoid) ? 1 : 0);
+      able.push_back(fits && takes(node.status) ? 1 : 0);
+      avoid.push_back(is_avoided(node, workload) ? 1 : 0);
     }
     if (std::ranges::none_of(avoid, [](std::uint8_t avoided) { return avoided != 0; })) avoid.clear();
     problem().able.push_back(std::move(able));
@@ -197,15 +171,14 @@ class Compiler {
   }
 
   std::uint32_t partition_of(const std::string& level) {
-    const auto& levels = cluster_.settings.levels;
-    const auto depth = static_cast<std::size_t>(std::ranges::find(levels, level) - levels.begin()) + 1;
+    const std::size_t depth = depth_of(cluster_.settings, level).value_or(1);
     const auto [found, made] = partitions_.try_emplace(depth, static_cast<std::uint32_t>(partitions_.size()));
     if (!made) return found->second;
     Partition partition;
     std::map<std::string, std::uint32_t> names;
     for (std::uint32_t n = 0; n < problem().nodes; ++n) {
-      const std::string name = domain_name(board_.node(n), depth);
-      const auto [domain, fresh] = name.empty() ? std::pair(names.end(), true) : names.try_emplace(name, partition.domains);
+      const Node& node = board_.node(n);
+      const auto [domain, fresh] = names.try_emplace(domain_of(node.name, node.zone, depth), partition.domains);
       partition.domain.push_back(fresh ? partition.domains++ : domain->second);
     }
     problem().partitions.push_back(std::move(partition));
@@ -601,22 +574,13 @@ class Compiler {
 
 void append_group(Board& board, std::uint32_t workload, std::uint32_t shard, std::uint32_t slots) {
   Problem& problem = board.problem;
-  const LoadRows& rows = board.rows[workload];
-  const ShardLoads& own = board.cluster->workloads[workload].shard_loads;
-  std::uint32_t row = rows.base;
-  if (shard < own.shards.size() && own.shards[shard].value() == shard) {
-    row = rows.own_first + shard;  // the usual case: every shard has its own
-  } else if (const auto found = std::ranges::lower_bound(own.shards, ShardIndex(shard));
-             found != own.shards.end() && found->value() == shard) {
-    row = rows.own_first + static_cast<std::uint32_t>(found - own.shards.begin());
-  }
   const std::uint32_t group = problem.groups();
   problem.group_family.push_back(workload);
-  problem.group_lead.push_back(rows.lead);
+  problem.group_lead.push_back(board.rows[workload].lead);
   problem.origin_leader.push_back(none);
   if (problem.leader_level_weight > 0) problem.lead_measures.push_back(board.lead_measure[workload]);
   problem.replica_group.insert(problem.replica_group.end(), slots, group);
-  problem.replica_load.insert(problem.replica_load.end(), slots, row);
+  problem.replica_load.insert(problem.replica_load.end(), slots, board.load_row(workload, shard));
   problem.origin.insert(problem.origin.end(), slots, none);
   problem.group_first.push_back(problem.replicas());
   if (!problem.frozen.empty()) problem.frozen.resize(problem.replicas());

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "evenkeel/place/detail/methods_rules.h"
 #include "evenkeel/place/detail/methods_usage.h"
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/methods.h"
 
 namespace evenkeel::place {
@@ -43,9 +43,7 @@ class MethodPlan {
 
  private:
   const Node& node(NodeIndex index) const { return cluster_.nodes[index.value()]; }
-  const Spread& spread_of(const Workload& workload) const {
-    return workload.spread ? *workload.spread : cluster_.settings.spread;
-  }
+  const Spread& spread_of(const Workload& workload) const { return detail::spread_of(cluster_.settings, workload); }
   std::size_t depth_of(const Workload& workload) const {
     return detail::depth_of(cluster_.settings, spread_of(workload).level).value_or(1);
   }
@@ -62,7 +60,7 @@ class MethodPlan {
     std::vector<DrawNode> nodes;
     for (std::uint32_t i = 0; i < cluster_.nodes.size(); ++i) {
       const Node& one = cluster_.nodes[i];
-      const bool able = detail::why_not_able(one, workload).empty();
+      const bool able = detail::is_able(one, workload);
       if (!able && !pinned[i]) continue;
       place_[i] = static_cast<std::uint32_t>(nodes.size());
       nodes.push_back({one.name, one.zone, able ? weights[i] : 0, !detail::takes(one.status)});
@@ -210,9 +208,8 @@ class MethodPlan {
     auto& why = plan_.refused.back().nodes;
     for (const NodeIndex index : by_name_) {
       if (why.size() >= reasons_max) break;
-      const std::string status = detail::takes(node(index).status) ? "" : std::string(name(node(index).status));
-      const std::string reason = status.empty() ? detail::why_not_able(node(index), workload) : status;
-      if (!reason.empty()) why.emplace_back(index, reason);
+      if (std::string reason = detail::why_takes_none(node(index), workload); !reason.empty())
+        why.emplace_back(index, std::move(reason));
     }
   }
 

@@ -6,7 +6,8 @@
 #include <bit>
 #include <cmath>
 
-#include "evenkeel/place/detail/methods_rules.h"
+#include "evenkeel/place/detail/above.h"
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/methods.h"
 
 namespace evenkeel::place::detail {
@@ -43,12 +44,6 @@ std::optional<std::uint64_t> slots_of(const Settings& settings, const Node& node
 bool above_limit(const Settings& settings, const Node& node, Quantity amount, Quantity capacity) {
   const Ratio limit = node.hard_limit.value_or(settings.hard_limit);
   return amount.nano() * 1'000'000 > capacity.nano() * limit.millionths();
-}
-
-std::string percent_of(Quantity amount, Quantity capacity) {
-  if (capacity.nano() == 0) return format(amount);
-  const double share = 100 * amount.to_double() / capacity.to_double();
-  return fmt::format("{}%", std::round(share * 100) / 100);
 }
 
 MethodUsage::MethodUsage(const Cluster& cluster) : cluster_(cluster), counted_(cluster.nodes.size()) {
@@ -146,8 +141,7 @@ std::string MethodUsage::why_full(NodeIndex index, const Workload& workload) con
     const auto unmanaged = node.used.find(resource);
     const Quantity amount = sums[index.value()] + (unmanaged != node.used.end() ? unmanaged->second : Quantity());
     if (above_limit(cluster_.settings, node, amount, *size))
-      return fmt::format("{} {} > {}", resource, percent_of(amount, *size),
-                         format(node.hard_limit.value_or(cluster_.settings.hard_limit)));
+      return why_above(resource.str(), {amount}, *size, node.hard_limit.value_or(cluster_.settings.hard_limit));
   }
   return "";
 }

@@ -46,7 +46,4 @@ std::optional<std::uint64_t> slots_of(const Settings& settings, const Node& node
 // Whether an amount is above the node's hard limit of that capacity.
 bool above_limit(const Settings& settings, const Node& node, Quantity amount, Quantity capacity);
 
-// An amount as a share of a capacity: "97.3%"; at most so many decimals as a person reads.
-std::string percent_of(Quantity amount, Quantity capacity);
-
 }  // namespace evenkeel::place::detail

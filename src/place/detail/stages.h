@@ -14,8 +14,8 @@ void shrink(Board& board);
 void repair(Board& board);
 // Shards with too few replicas get more.
 void grow(Board& board);
-// New workloads and new shards, in file order, each request wholly or not at all.
-void allocate(Board& board);
+// New workloads and new shards, in file order, each request wholly or not at all; those of the workloads before `end`.
+void allocate(Board& board, std::uint32_t end = none);
 // What was placed for the first time is levelled together: requests that came one after the other could not.
 void level_fresh(Board& board);
 // Nodes above a hard limit give some away.
@@ -33,14 +33,19 @@ void order(Board& board);
 // Cores for the placement of a plan, by workload: replicas that stay keep theirs.
 std::map<WorkloadId, Cores> choose_cores(const Cluster& cluster, const std::map<WorkloadId, Placement>& placement);
 
-// What a planned board says of one shard; nothing if there is no such shard.
-std::optional<Explanation> explain(const Board& board, const Plan& plan, const ShardId& shard);
+// Which of the cluster's workloads has the shard; nothing if there is no such shard.
+std::optional<std::uint32_t> workload_of(const Cluster& cluster, const ShardId& shard);
+// What a board says of one shard: a planned one, or, of a new shard that was refused, one on which its request is the next.
+Explanation explain(const Board& board, const Plan& plan, const ShardId& shard, std::uint32_t workload);
+
+// Why a replica that must leave its node moves.
+MoveReason reason_of(Standing standing);
 
 // Why nothing can take a replica: the bound that binds, and node by node.
 Refusal refusal_of(const Board& board, std::uint32_t replica);
 // Why this node cannot take it, in words; empty if it can.
 std::string why_not(const Board& board, std::uint32_t replica, std::uint32_t node);
-// Why a node is not able to hold a workload at all: its status, a label, a taint; empty if it is.
-std::string why_unable(const Board& board, std::uint32_t workload, std::uint32_t node);
+// Why it cannot take one more replica of the workload with this load: status, label, taint or limit; empty if it can.
+std::string why_not_new(const Board& board, std::uint32_t workload, std::span<const Amount> load, std::uint32_t node);
 
 }  // namespace evenkeel::place::detail

@@ -1,17 +1,10 @@
 // No node receives what would take it above a limit, neither in the end nor at the peak on the way there.
 
-#include <fmt/format.h>
-
+#include "evenkeel/place/detail/above.h"
 #include "evenkeel/place/detail/terms.h"
 
 namespace evenkeel::place::detail {
 namespace {
-
-// Parts of a capacity as people read them, rounded so that what is above a limit never looks as if it were not: "95.2%".
-std::string percent(Amount amount, Amount capacity) {
-  const double value = capacity <= 0 ? 0 : 100.0 * static_cast<double>(amount) / static_cast<double>(capacity);
-  return fmt::format("{:.4g}%", value);
-}
 
 class Limits : public Term {
  public:
@@ -47,13 +40,7 @@ class Limits : public Term {
         const bool by_peak = touched.peak[d] > 0;
         const Amount held = by_peak ? state.peak(node)[d] : state.usage(node)[d];
         const Amount more = by_peak ? touched.peak[d] : touched.usage[d];
-        if (more <= 0 || held + more <= limit) continue;
-        const Dimension& dimension = problem.dimensions[d];
-        if (dimension.counts) return fmt::format("{} {}+{} > {}", dimension.name, held, more, limit);
-        const Amount capacity = problem.capacity[node * problem.width() + d];
-        const std::string bound =
-            problem.limit_part.empty() ? percent(limit, capacity) : fmt::format("{:.4g}%", 100 * problem.limit_part[node]);
-        return fmt::format("{} {}+{} > {}", dimension.name, percent(held, capacity), percent(more, capacity), bound);
+        if (more > 0 && held + more > limit) return why_above(problem, node, d, held, more);
       }
     }
     return {};

@@ -11,6 +11,7 @@
 #include "evenkeel/base/hash.h"
 #include "evenkeel/place/detail/deal.h"
 #include "evenkeel/place/detail/family_sums.h"
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/detail/pack.h"
 #include "evenkeel/place/detail/stages.h"
 
@@ -51,29 +52,12 @@ class Request {
  private:
   Refusal refuse(RefusalReason reason, std::string detail, bool proved = true) const {
     Refusal refusal{.workload = spec_.name, .reason = reason, .detail = std::move(detail), .proved = proved};
+    const auto load = problem_.load(board_.rows[workload_].base);
     for (std::uint32_t n = 0; n < problem_.nodes && refusal.nodes.size() < board_.options.reasons_max; ++n) {
-      if (std::string why = why_not_here(n); !why.empty()) refusal.nodes.emplace_back(board_.cluster_node[n], std::move(why));
+      if (std::string why = why_not_new(board_, workload_, load, n); !why.empty())
+        refusal.nodes.emplace_back(board_.cluster_node[n], std::move(why));
     }
     return refusal;
-  }
-
-  // Why a node has no room for a replica of the request, as things were before it.
-  std::string why_not_here(std::uint32_t n) const {
-    if (std::string why = why_unable(board_, workload_, n); !why.empty()) return why;
-    const auto load = problem_.load(board_.rows[workload_].base);
-    for (std::size_t d = 0; d < problem_.width(); ++d) {
-      const std::size_t cell = n * problem_.width() + d;
-      const Amount held = board_.state->peak(n)[d];
-      if (load[d] == 0 || held + load[d] <= problem_.limit[cell]) continue;
-      if (problem_.dimensions[d].counts)
-        return fmt::format("{} {}+{} > {}", problem_.dimensions[d].name, held, load[d], problem_.limit[cell]);
-      const auto percent = [&](Amount amount) {
-        return 100.0 * static_cast<double>(amount) / static_cast<double>(problem_.capacity[cell]);
-      };
-      return fmt::format("{} {:.4g}%+{:.4g}% > {:.4g}%", problem_.dimensions[d].name, percent(held), percent(load[d]),
-                         100 * problem_.limit_part[n]);
-    }
-    return {};
   }
 
   const std::vector<std::uint8_t>& able() const { return problem_.able[family_.able]; }
@@ -98,7 +82,7 @@ class Request {
     return std::nullopt;
   }
 
-  const std::string& level() const { return (spec_.spread ? *spec_.spread : board_.cluster->settings.spread).level; }
+  const std::string& level() const { return spread_of(board_.cluster->settings, spec_).level; }
 
   // Usage and room as they are, in arrays that the request fills up.
   void look() {
@@ -170,13 +154,7 @@ class Request {
     }
   }
 
-  std::uint32_t load_row(std::uint32_t shard) const {
-    const ShardLoads& own = spec_.shard_loads;
-    const auto found = std::ranges::lower_bound(own.shards, ShardIndex(shard));
-    const bool has = found != own.shards.end() && found->value() == shard;
-    return has ? board_.rows[workload_].own_first + static_cast<std::uint32_t>(found - own.shards.begin())
-               : board_.rows[workload_].base;
-  }
+  std::uint32_t load_row(std::uint32_t shard) const { return board_.load_row(workload_, shard); }
 
   bool fits(std::uint32_t node, std::uint32_t row, bool leads) const {
     for (std::size_t d = 0; d < problem_.width(); ++d) {
@@ -472,8 +450,9 @@ class Request {
 
 }  // namespace
 
-void allocate(Board& board) {
-  for (std::uint32_t w = 0; w < board.cluster->workloads.size(); ++w) {
+void allocate(Board& board, std::uint32_t end) {
+  const auto workloads = static_cast<std::uint32_t>(board.cluster->workloads.size());
+  for (std::uint32_t w = 0; w < std::min(end, workloads); ++w) {
     if (auto no = Request(board, w).run()) board.refused.push_back(*std::move(no));
   }
 }

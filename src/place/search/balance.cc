@@ -22,7 +22,8 @@ constexpr double level_enough = 2e-4;
 constexpr std::size_t partners = 4;    // of each kind: of all nodes, and of the node's own domains
 constexpr std::size_t donors = 2;      // the same, of a node that is being filled: it takes one replica from each in turn
 constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
-constexpr std::size_t asked = 4;       // candidates of each pair of nodes that are asked of every rule and goal
+constexpr std::uint32_t few_replicas = 500'000;
+constexpr std::size_t asked = 4;  // candidates of each pair of nodes that are asked of every rule and goal
 
 class Balancer {
  public:
@@ -142,12 +143,12 @@ class Balancer {
     const Candidate* best = nullptr;
     Cost best_cost;
     for (const Candidate& candidate : candidates) {
-      double size = levels_.size(candidate.replica);
-      if (!board_.may_move(candidate.replica, candidate.to)) continue;
-      if (candidate.other != none) {
-        if (!board_.may_swap(candidate.replica, candidate.other)) continue;
-        size += levels_.size(candidate.other);
+      const bool swaps = candidate.other != none;
+      if (!board_.may_move(candidate.replica, candidate.to) || (swaps && !board_.may_swap(candidate.replica, candidate.other))) {
+        leave_to_next_run(candidate.replica);
+        continue;
       }
+      const double size = levels_.size(candidate.replica) + (swaps ? levels_.size(candidate.other) : 0);
       if (!state_.allowed(try_out(candidate)) || !below_soft() || !below_ceiling()) continue;
       const Cost cost = state_.delta(trial_);
       if (!better(cost, size)) continue;
@@ -158,6 +159,11 @@ class Balancer {
     board_.move(try_out(*best), reason);
     levels_.update(trial_);
     return true;
+  }
+
+  // A limit on moves stands in the way; what is placed for the first time has none.
+  void leave_to_next_run(std::uint32_t replica) {
+    if (!board_.flags[board_.problem.replica_group[replica]].fresh) board_.cut_short = true;
   }
 
   // Balancing lifts no node above its soft limit.
@@ -201,6 +207,7 @@ class Balancer {
       if (at == none || !minded(replica) || !free(replica) || board_.node(at).status == NodeStatus::cordoned) continue;
       if (out()) return;
       const Finder::Choice choice = finder.best(replica);
+      if (finder.limited()) leave_to_next_run(replica);
       if (choice.node == none || choice.cost.tiers[Cost::spread] > 0 || choice.cost.tiers[Cost::affinity] >= 0) continue;
       trial_.shift(replica, choice.node);
       if (!below_soft()) continue;
@@ -379,7 +386,8 @@ class Balancer {
   // dimension in which the node is fullest.
   bool exchange(std::uint32_t node) {
     const std::size_t d = levels_.fullest_dimension(node);
-    some_of(node);
+    // What costs nothing to move is levelled as finely as can be, while that takes but seconds.
+    fresh_&& board_.problem.replicas() <= few_replicas ? all_of(node, free_) : some_of(node);
     partners_of(node, false, nodes_);
     state_.count_evaluated(free_.size() * nodes_.size() / 16);  // looks at the level alone cost so much less
     candidates_.clear();

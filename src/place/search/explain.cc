@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/detail/stages.h"
 
 namespace evenkeel::place {
@@ -38,6 +39,7 @@ class Explainer {
   std::string node_name(std::optional<NodeIndex> node) const {
     return node ? board_.cluster->nodes[node->value()].name.str() : "nowhere";
   }
+  const Workload& spec() const { return board_.cluster->workloads[workload_]; }
   bool mine(const auto& entry) const { return entry.workload == shard_.workload && entry.shard == shard_.shard; }
 
   void summarize(Explanation& explanation) const {
@@ -69,7 +71,10 @@ class Explainer {
                                     violation.detail,
                                     violation.reason.empty() ? "" : fmt::format("; waits for {}", violation.reason)));
     }
-    if (group_ == none) return;
+    if (group_ == none) {
+      if (summary.empty()) summary.push_back(std::string(not_this_time));
+      return;
+    }
     if (board_.flags[group_].moving) summary.push_back("it has a move in flight, so it gets no other");
     if (board_.flags[group_].no_quorum) summary.push_back("more than half of its replicas are down, so it is not touched");
     if (board_.flags[group_].fresh) summary.push_back("it is placed for the first time");
@@ -87,8 +92,7 @@ class Explainer {
     } else {
       return elsewhere(n, explanation);
     }
-    const Workload& workload = board_.cluster->workloads[workload_];
-    const auto pins = workload.pinned.find(shard_.shard);
+    const auto pins = spec().pinned.find(shard_.shard);
     if (std::ranges::find(pins, verdict.node) != pins.end()) verdict.reason = "pinned there";
     return verdict;
   }
@@ -97,8 +101,9 @@ class Explainer {
   NodeVerdict elsewhere(std::uint32_t n, const Explanation& explanation) const {
     NodeVerdict verdict{.node = board_.cluster_node[n], .kind = NodeVerdict::Kind::cannot};
     const bool leaves = std::ranges::find(explanation.before, verdict.node) != explanation.before.end();
-    verdict.reason = why_unable(board_, workload_, n);
-    if (verdict.reason.empty() && group_ != none) {
+    if (group_ == none) return not_placed(n);
+    verdict.reason = why_takes_none(board_.node(n), spec());
+    if (verdict.reason.empty()) {
       Trial trial(state_);
       Cost best;
       bool may = false;
@@ -117,6 +122,46 @@ class Explainer {
     return verdict;
   }
 
+  // A new shard that has no home, on the board as its request found it.
+  NodeVerdict not_placed(std::uint32_t n) const {
+    NodeVerdict verdict{.node = board_.cluster_node[n], .kind = NodeVerdict::Kind::cannot, .reason = why_not_placed(n)};
+    if (verdict.reason.empty()) verdict.kind = NodeVerdict::Kind::could, verdict.reason = not_this_time;
+    return verdict;
+  }
+
+  std::string why_not_placed(std::uint32_t n) const {
+    const auto row = board_.problem.load(board_.load_row(workload_, shard_.shard.value()));
+    std::vector<Amount> load(row.begin(), row.end());
+    if (std::string why = why_not_new(board_, workload_, load, n); !why.empty()) return why;
+    const auto pins = spec().pinned.find(shard_.shard);
+    if (pins.size() >= spec().replicas && std::ranges::find(pins, board_.cluster_node[n]) == pins.end())
+      return "the shard is pinned elsewhere";
+    const auto refusal =
+        std::ranges::find_if(plan_.refused, [&](const Refusal& one) { return one.workload == shard_.workload && !one.shard; });
+    if (refusal == plan_.refused.end()) return {};
+    const std::uint64_t room = room_for(load, n);
+    if (const std::uint32_t lead = board_.rows[workload_].lead; lead != none) {
+      for (std::size_t d = 0; d < load.size(); ++d) load[d] += board_.problem.load(lead)[d];
+      if (std::string why = why_not_new(board_, workload_, load, n); !why.empty())
+        return spec().replicas == 1 ? why : "could not lead it: " + why;
+    }
+    if (refusal->reason == RefusalReason::spread) {
+      return fmt::format("has room, but {} may hold only one of the shard's {} replicas",
+                         domain_name(board_.cluster->settings, spec(), board_.node(n)), spec().replicas);
+    }
+    return fmt::format("has room for {} like it, but the request is placed wholly or not at all", room);
+  }
+
+  // How many more such replicas a node could take, one of each new shard at the most.
+  std::uint64_t room_for(std::span<const Amount> load, std::uint32_t n) const {
+    Amount room = spec().shards - board_.spans[workload_].count;
+    for (std::size_t d = 0; d < load.size(); ++d) {
+      if (load[d] <= 0) continue;
+      room = std::min(room, (board_.problem.limit[n * load.size() + d] - board_.state->peak(n)[d]) / load[d]);
+    }
+    return static_cast<std::uint64_t>(room);
+  }
+
   static std::string words(const Cost& cost) {
     if (cost.tiers[Cost::spread] > 0) return "the shard would lie in fewer domains";
     if (cost.tiers[Cost::spread] < 0) return "the shard would lie in more domains";
@@ -128,30 +173,26 @@ class Explainer {
     return fmt::format("load would be more level (by {:.3g}), but not by enough to be worth a move", -level);
   }
 
+  static constexpr std::string_view not_this_time = "new shards are not placed in this part of planning";
+
   const Board& board_;
   const State& state_;
   const Plan& plan_;
   const ShardId& shard_;
   std::uint32_t workload_;
-  std::uint32_t group_;  // none: it was refused
+  std::uint32_t group_;  // none: it is new and not placed
 };
 
 }  // namespace
 
-std::optional<Explanation> explain(const Board& board, const Plan& plan, const ShardId& shard) {
-  const auto& workloads = board.cluster->workloads;
-  const auto found = std::ranges::find(workloads, shard.workload, &Workload::name);
-  if (found == workloads.end() || shard.shard.value() >= found->shards) return std::nullopt;
-  const auto workload = static_cast<std::uint32_t>(found - workloads.begin());
-  const Span& span = board.spans[workload];
-  const std::uint32_t number = shard.shard.value();
-  std::uint32_t group = none;
-  if (number < span.count) {
-    group = span.first + number;
-  } else if (number < span.count + span.fresh_count) {
-    group = span.fresh_first + number - span.count;
-  }
-  return Explainer(board, plan, shard, workload, group).run();
+std::optional<std::uint32_t> workload_of(const Cluster& cluster, const ShardId& shard) {
+  const auto found = std::ranges::find(cluster.workloads, shard.workload, &Workload::name);
+  if (found == cluster.workloads.end() || shard.shard.value() >= found->shards) return std::nullopt;
+  return static_cast<std::uint32_t>(found - cluster.workloads.begin());
+}
+
+Explanation explain(const Board& board, const Plan& plan, const ShardId& shard, std::uint32_t workload) {
+  return Explainer(board, plan, shard, workload, board.group_of(workload, shard.shard.value())).run();
 }
 
 }  // namespace detail

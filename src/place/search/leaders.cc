@@ -74,8 +74,7 @@ Passing best_passing(Board& board, Trial& trial, std::span<const std::uint32_t> 
       const std::uint32_t node = state.at(r);
       if (node == none || r == state.leader(group) || board.may_lead[node] == 0 || board.is_down(node)) continue;
       // Where the leader was lost, one that is alive leads, not one that only arrives; a later run may think again.
-      const bool lost = board.problem.origin_leader[group] != none && board.is_down(board.problem.origin_leader[group]);
-      if (lost && board.problem.origin[r] != node) continue;
+      if (board.lost_leader(group) && board.arrives(r)) continue;
       if (!state.allowed(trial.lead(group, r))) continue;
       const Cost cost = state.delta(trial);
       if (best.group == none || std::tuple(cost, group, r) < std::tuple(best.cost, best.group, best.replica))
@@ -134,7 +133,6 @@ void fail_over(Board& board) {
 }
 
 void level_leaders(Board& board) {
-  if (board.problem.leader_level_weight <= 0) return;
   State& state = *board.state;
   for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
     const std::uint32_t node = leader_node(board, group);
@@ -143,7 +141,7 @@ void level_leaders(Board& board) {
         state.row(group), [&](std::uint32_t n) { return n != none && n != node && board.may_lead[n] != 0 && !board.is_down(n); });
     if (other) pass_leadership(board, group, state.leader(group), false);
   }
-  level(board);
+  if (board.problem.leader_level_weight > 0) level(board);
 }
 
 }  // namespace evenkeel::place::detail

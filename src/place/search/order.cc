@@ -1,23 +1,15 @@
 // The order of moves: what several rounds have done to a shard becomes the fewest moves that lead to the same nodes, in steps in which
-// every limit holds although all arrive before any leaves. Where no such steps are found, the rounds stay as they were: they are safe.
+// every limit holds although all arrive before any leaves. Moves that no such step can hold are left out, and the report says so: the
+// rounds' own moves would be safe, but take a replica to one place and then to another.
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
+#include <span>
 
 #include "evenkeel/place/detail/stages.h"
 
 namespace evenkeel::place::detail {
 namespace {
-
-std::vector<std::uint32_t> moved_groups(const Board& board) {
-  std::vector<std::uint32_t> groups;
-  for (const PlannedMove& move : board.moves) groups.push_back(move.group);
-  std::ranges::sort(groups);
-  groups.erase(std::ranges::unique(groups).begin(), groups.end());
-  return groups;
-}
 
 // Whoever can stay where it was does; the others go where they went, or take what nodes are left, in order.
 std::vector<std::uint32_t> fewest_moves(const Board& board, std::uint32_t group) {
@@ -45,33 +37,50 @@ std::vector<std::uint32_t> fewest_moves(const Board& board, std::uint32_t group)
   return row;
 }
 
-// The reason of the shard's move that was most like it; one that grew or shrank is like none that goes from somewhere to somewhere.
-MoveReason reason_of(const Board& board, std::span<const PlannedMove> of_shard, const PlannedMove& net) {
-  if (net.to == none) return MoveReason::shrink;
-  if (net.from == none) return MoveReason::grow;
-  const Standing standing = board.standing_by[board.problem.families[board.problem.group_family[net.group]].able][net.from];
-  if (standing == Standing::down) return MoveReason::repair;
-  if (standing == Standing::draining) return MoveReason::drain;
-  MoveReason reason = standing == Standing::unable ? MoveReason::rules : MoveReason::balance;
-  int best = -1;
-  for (const PlannedMove& move : of_shard) {
-    if (move.to == none || move.from == none) continue;
-    const int likeness = (move.from == net.from ? 2 : 0) + (move.to == net.to ? 1 : 0);
-    if (likeness > best) reason = move.reason, best = likeness;
-  }
-  return reason;
-}
-
 struct Pending {
   std::uint32_t replica;
   PlannedMove move;
+  MoveReason otherwise;  // than spread: its reason if it shares no domain when its turn comes
+  MoveReason strongest;  // of its shard's moves
 };
 
-// Leadership passes as soon as its new holder is where it will be.
+// The round and the reason of the shard's move that was most like it; one that grew or shrank is like none that goes from somewhere to
+// somewhere.
+Pending net_move(const Board& board, std::span<const PlannedMove> of_shard, std::uint32_t replica) {
+  const std::uint32_t group = board.problem.replica_group[replica];
+  const std::uint32_t from = board.problem.origin[replica], to = board.state->at(replica);
+  Pending net{replica, {group, from, to, MoveReason::balance, of_shard.back().round}, MoveReason::balance, MoveReason::balance};
+  int best = -1, best_otherwise = -1;
+  for (const PlannedMove& move : of_shard) {
+    if (move.to == none || move.from == none) continue;
+    const int likeness = (move.from == from ? 2 : 0) + (move.to == to ? 1 : 0);
+    if (likeness > best) net.move.reason = move.reason, net.move.round = move.round, best = likeness;
+    if (move.reason != MoveReason::spread && likeness > best_otherwise) net.otherwise = move.reason, best_otherwise = likeness;
+  }
+  const Standing standing =
+      from == none ? Standing::fine : board.standing_by[board.problem.families[board.problem.group_family[group]].able][from];
+  if (standing != Standing::fine) net.move.reason = reason_of(standing);
+  if (from == none) net.move.reason = MoveReason::grow;
+  if (to == none) net.move.reason = MoveReason::shrink;
+  return net;
+}
+
+bool shares_domain(const State& state, std::uint32_t replica) {
+  const Problem& problem = state.problem();
+  const std::uint32_t group = problem.replica_group[replica];
+  const auto& domain = problem.partitions[problem.families[problem.group_family[group]].partition].domain;
+  return std::ranges::count_if(state.row(group),
+                               [&](std::uint32_t node) { return node != none && domain[node] == domain[state.at(replica)]; }) > 1;
+}
+
+// Leadership passes as soon as its new holder is where it will be; where the leader is lost, whether or not there is room for it.
 void pass_leads(const Board& board, State& state, Trial& trial, std::vector<std::uint32_t>& groups) {
   std::erase_if(groups, [&](std::uint32_t group) {
     const std::uint32_t leader = board.state->leader(group);
-    if (state.at(leader) != board.state->at(leader) || !state.allowed(trial.lead(group, leader))) return false;
+    if (state.at(leader) != board.state->at(leader)) return false;
+    const std::uint32_t led = state.leader(group) == none ? none : state.at(state.leader(group));
+    const bool lost = led != none && board.is_down(led);
+    if (!state.allowed(trial.lead(group, leader)) && !lost) return false;
     state.apply(trial);
     return true;
   });
@@ -87,14 +96,20 @@ std::vector<std::uint32_t> groups_that_change_leaders(const Board& board, const 
   return groups;
 }
 
-// Steps in which all these moves can be done from the start; nothing if some cannot.
-std::optional<std::vector<PlannedMove>> in_steps(const Board& board, std::vector<Pending> pending) {
+struct Ordered {
+  std::vector<PlannedMove> moves;                                // in steps
+  std::vector<Pending> left_out;                                 // those that no step can hold
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> leaders;  // groups whose leadership could not pass, and who leads
+};
+
+// Steps in which these moves can be done from the start, as far as they can.
+Ordered in_steps(const Board& board, std::vector<Pending> pending) {
   State state(board.problem);
   Trial trial(state);
-  std::vector<PlannedMove> moves;
+  Ordered result;
   std::vector<std::uint32_t> leads = groups_that_change_leaders(board, state);
+  pass_leads(board, state, trial, leads);
   for (std::uint32_t step = 1; !pending.empty(); ++step) {
-    pass_leads(board, state, trial, leads);
     std::vector<Pending> later;
     std::set<std::uint32_t> busy;  // shards with a move in this step
     for (const Pending& one : pending) {
@@ -102,16 +117,36 @@ std::optional<std::vector<PlannedMove>> in_steps(const Board& board, std::vector
         later.push_back(one);
         continue;
       }
+      result.moves.push_back(one.move);
+      result.moves.back().round = step;
+      if (one.move.reason == MoveReason::spread && !shares_domain(state, one.replica)) result.moves.back().reason = one.otherwise;
       state.apply(trial);
       busy.insert(one.move.group);
-      moves.push_back(one.move);
-      moves.back().round = step;
     }
-    if (later.size() == pending.size()) return std::nullopt;
+    const bool stuck = later.size() == pending.size();
     pending = std::move(later);
+    if (stuck) break;
     state.settle();
+    pass_leads(board, state, trial, leads);
   }
-  return moves;
+  for (const std::uint32_t group : leads) result.leaders.emplace_back(group, state.leader(group));
+  result.left_out = std::move(pending);
+  return result;
+}
+
+// What is left out stays where it was, and so does leadership that then could not pass.
+void stay(Board& board, const Ordered& ordered) {
+  State& state = *board.state;
+  Trial trial(state);
+  for (const Pending& one : ordered.left_out) {
+    state.apply(trial.shift(one.replica, board.problem.origin[one.replica]));
+    board.left_out.push_back(one.move.group);
+  }
+  for (const auto& [group, leader] : ordered.leaders) {
+    if (leader != none && state.at(leader) != none && !board.is_down(state.at(leader))) state.apply(trial.lead(group, leader));
+  }
+  state.settle();
+  std::ranges::sort(board.left_out);
 }
 
 }  // namespace
@@ -131,27 +166,28 @@ void order(Board& board) {
   std::vector<PlannedMove> by_shard = board.moves;
   std::ranges::stable_sort(by_shard, {}, &PlannedMove::group);
   std::vector<Pending> pending;
-  for (const std::uint32_t group : moved_groups(board)) {
+  for (const std::uint32_t group : board.moved_groups()) {
     const auto of_shard = std::ranges::equal_range(by_shard, group, {}, &PlannedMove::group);
     board.state->reorder(group, fewest_moves(board, group));
-    const std::uint32_t first = board.problem.group_first[group];
-    for (std::uint32_t r = first; r < board.problem.group_end(group); ++r) {
+    const std::size_t before = pending.size();
+    MoveReason strongest = MoveReason::shrink;
+    for (std::uint32_t r = board.problem.group_first[group]; r < board.problem.group_end(group); ++r) {
       if (board.problem.origin[r] == board.state->at(r)) continue;
-      PlannedMove net{group, board.problem.origin[r], board.state->at(r), MoveReason::balance, 1};
-      net.reason = reason_of(board, of_shard, net);
-      pending.push_back({r, net});
+      pending.push_back(net_move(board, of_shard, r));
+      strongest = std::min(strongest, pending.back().move.reason);
     }
+    for (Pending& one : std::span(pending).subspan(before)) one.strongest = strongest;
   }
-  // What must leave goes first; if that leads nowhere, then in the order in which the rounds came to each shard's last move.
-  std::ranges::stable_sort(pending, {}, [](const Pending& one) { return one.move.reason; });
-  if (auto moves = in_steps(board, pending)) {
-    board.moves = *std::move(moves);
-    return;
+  // Shards that must leave some node go first, each in the order of its rounds; if that leads nowhere, all in the order of rounds.
+  std::ranges::stable_sort(pending, {}, [](const Pending& one) { return std::pair(one.strongest, one.move.round); });
+  Ordered ordered = in_steps(board, pending);
+  if (!ordered.left_out.empty()) {
+    std::ranges::stable_sort(pending, {}, [](const Pending& one) { return one.move.round; });
+    Ordered by_round = in_steps(board, std::move(pending));
+    if (by_round.left_out.size() < ordered.left_out.size()) ordered = std::move(by_round);
   }
-  std::map<std::uint32_t, std::uint32_t> last_round;
-  for (const PlannedMove& move : board.moves) last_round[move.group] = move.round;
-  std::ranges::stable_sort(pending, {}, [&](const Pending& one) { return last_round[one.move.group]; });
-  if (auto moves = in_steps(board, std::move(pending))) board.moves = *std::move(moves);
+  board.moves = std::move(ordered.moves);
+  if (!ordered.left_out.empty()) stay(board, ordered);
 }
 
 }  // namespace evenkeel::place::detail

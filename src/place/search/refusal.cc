@@ -5,33 +5,27 @@
 #include <algorithm>
 #include <array>
 
+#include "evenkeel/place/detail/above.h"
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/detail/stages.h"
 
 namespace evenkeel::place::detail {
 
-std::string why_unable(const Board& board, std::uint32_t workload, std::uint32_t n) {
-  const Node& node = board.node(n);
-  if (node.status != NodeStatus::up && node.status != NodeStatus::no_leaders) return std::string(name(node.status));
-  const Workload& spec = board.cluster->workloads[workload];
-  for (const auto& [key, value] : spec.require) {
-    const auto found = node.labels.find(key);
-    if (found == node.labels.end()) return fmt::format("has no label {}", key);
-    if (found->second != value) return fmt::format("label {} is {}, not {}", key, found->second, value);
-  }
-  for (const Taint& taint : node.taints) {
-    if (taint.effect != Taint::Effect::refuse) continue;
-    const bool tolerated = std::ranges::any_of(spec.tolerate, [&](const Toleration& toleration) {
-      return toleration.key == taint.key && (!toleration.value || *toleration.value == taint.value);
-    });
-    if (!tolerated) return fmt::format("taint {}{}{} is not tolerated", taint.key, taint.value.empty() ? "" : "=", taint.value);
+std::string why_not_new(const Board& board, std::uint32_t workload, std::span<const Amount> load, std::uint32_t node) {
+  if (std::string why = why_takes_none(board.node(node), board.cluster->workloads[workload]); !why.empty()) return why;
+  const Problem& problem = board.problem;
+  for (std::size_t d = 0; d < problem.width(); ++d) {
+    const Amount held = board.state->peak(node)[d];
+    if (load[d] > 0 && held + load[d] > problem.limit[node * problem.width() + d])
+      return why_above(problem, node, d, held, load[d]);
   }
   return {};
 }
 
 std::string why_not(const Board& board, std::uint32_t replica, std::uint32_t node) {
-  const std::uint32_t workload = board.problem.group_family[board.problem.replica_group[replica]];
-  if (std::string why = why_unable(board, workload, node); !why.empty()) return why;
-  const auto row = board.state->row(board.problem.replica_group[replica]);
+  const std::uint32_t group = board.problem.replica_group[replica];
+  if (std::string why = why_takes_none(board.node(node), board.workload_of(group)); !why.empty()) return why;
+  const auto row = board.state->row(group);
   if (std::ranges::find(row, node) != row.end()) return "it has a replica of this shard";
   const auto reasons = board.state->why_not(replica, node);
   return reasons.empty() ? "" : reasons.front();

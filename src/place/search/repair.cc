@@ -9,19 +9,6 @@
 namespace evenkeel::place::detail {
 namespace {
 
-MoveReason reason_of(Standing standing) {
-  switch (standing) {
-    case Standing::down:
-      return MoveReason::repair;
-    case Standing::draining:
-      return MoveReason::drain;
-    case Standing::unable:
-    case Standing::fine:
-      break;
-  }
-  return MoveReason::rules;
-}
-
 struct Leaver {
   std::uint32_t replica;
   Standing standing;
@@ -64,11 +51,19 @@ void find_later(Board& board, Finder& finder, std::uint32_t replica) {
   }
 }
 
+// Whoever took over from a lost leader and had to leave hands on to one that is still where it was.
+void keep_leaders(Board& board, std::span<const Leaver> leavers) {
+  for (const Leaver& leaver : leavers) {
+    const std::uint32_t group = board.problem.replica_group[leaver.replica];
+    if (board.lost_leader(group) && board.state->leader(group) == leaver.replica && board.arrives(leaver.replica))
+      pass_leadership(board, group, leaver.replica, false);
+  }
+}
+
 // A replica that should be on a node and is not: the one that costs least to send there.
 void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t node) {
   const Problem& problem = board.problem;
-  const auto placed = std::ranges::count_if(board.state->row(group), [](std::uint32_t at) { return at != none; });
-  const bool full = placed >= board.workload_of(group).replicas;
+  const bool full = board.placed(group) >= board.workload_of(group).replicas;
   std::uint32_t best = none;
   Cost best_cost;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
@@ -103,12 +98,33 @@ void keep_pins(Board& board) {
   }
 }
 
+// Pinned ones stay, and so does the last one alive: then a pinned one that is lost goes, for there is nothing left to keep there.
+bool may_drop(const Board& board, std::uint32_t replica) {
+  const auto is_alive = [&](std::uint32_t node) { return node != none && !board.is_down(node); };
+  const auto alive = std::ranges::count_if(board.state->row(board.problem.replica_group[replica]), is_alive);
+  return is_alive(board.state->at(replica)) ? alive > 1 && !board.pinned(replica) : alive == 1 || !board.pinned(replica);
+}
+
 }  // namespace
+
+MoveReason reason_of(Standing standing) {
+  switch (standing) {
+    case Standing::down:
+      return MoveReason::repair;
+    case Standing::draining:
+      return MoveReason::drain;
+    case Standing::unable:
+    case Standing::fine:
+      break;
+  }
+  return MoveReason::rules;
+}
 
 void repair(Board& board) {
   Finder finder(board);
   Trial trial(*board.state);
-  for (const Leaver& leaver : find_leavers(board)) {
+  const std::vector<Leaver> leavers = find_leavers(board);
+  for (const Leaver& leaver : leavers) {
     if (!board.may_move(leaver.replica, none)) {
       board.waits = true;
       continue;
@@ -120,6 +136,7 @@ void repair(Board& board) {
       find_later(board, finder, leaver.replica);
     }
   }
+  keep_leaders(board, leavers);
   keep_pins(board);
 }
 
@@ -128,10 +145,12 @@ void grow(Board& board) {
   Finder finder(board);
   Trial trial(*board.state);
   for (std::uint32_t w = 0; w < board.spans.size(); ++w) {
+    const std::uint32_t wanted = board.cluster->workloads[w].replicas;
     for (std::uint32_t group = board.spans[w].first; group < board.spans[w].first + board.spans[w].count; ++group) {
       if (!board.movable(group)) continue;
-      std::uint32_t missing = board.cluster->workloads[w].replicas;
-      for (const std::uint32_t node : board.state->row(group)) missing -= node != none && missing > 0 ? 1 : 0;
+      const std::uint32_t placed = board.placed(group);
+      if (placed >= wanted) continue;
+      std::uint32_t missing = wanted - placed;
       for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group) && missing > 0; ++r) {
         if (board.state->at(r) != none || board.state->home(r) != none) continue;
         --missing;
@@ -160,13 +179,12 @@ void shrink(Board& board) {
     const std::uint32_t wanted = board.cluster->workloads[w].replicas;
     for (std::uint32_t group = board.spans[w].first; group < board.spans[w].first + board.spans[w].count; ++group) {
       if (problem.group_end(group) - problem.group_first[group] <= wanted || !board.movable(group)) continue;
-      auto placed =
-          static_cast<std::uint32_t>(std::ranges::count_if(board.state->row(group), [](std::uint32_t n) { return n != none; }));
+      std::uint32_t placed = board.placed(group);
       for (; placed > wanted; --placed) {
         std::uint32_t worst = none;
         std::tuple<bool, bool, Cost> worst_key;
         for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
-          if (board.state->at(r) == none || board.pinned(r)) continue;
+          if (board.state->at(r) == none || !may_drop(board, r)) continue;
           const std::tuple key(board.standing(r) == Standing::fine, board.state->leader(group) == r,
                                board.state->delta(trial.shift(r, none)));
           if (worst == none || key < worst_key) worst = r, worst_key = key;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "evenkeel/place/detail/above.h"
 #include "evenkeel/place/detail/family_sums.h"
+#include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/detail/stages.h"
 #include "evenkeel/place/floors.h"
 
@@ -42,14 +44,11 @@ class Reporter {
     for (std::uint32_t i = 0; i < span.fresh_count; ++i) each(span.fresh_first + i, span.count + i);
   }
 
-  template <class F>
-  void for_all_groups(const F& each) const {
-    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) for_groups_of(w, each);
-  }
-
   std::string node_name(std::uint32_t node) const { return board_.node(node).name.str(); }
 
   void place() {
+    const std::uint32_t* at = state_.places().data();
+    const NodeIndex* node = board_.cluster_node.data();
     for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
       const Workload& workload = board_.cluster->workloads[w];
       const bool known = board_.cluster->placement.contains(workload.name);
@@ -58,9 +57,9 @@ class Reporter {
       rows.reserve(workload.shards, std::size_t{workload.shards} * workload.replicas);
       for_groups_of(w, [&](std::uint32_t group, std::uint32_t) {
         const std::uint32_t leader = state_.leader(group);
-        if (leader != none && state_.at(leader) != none) rows.add(board_.cluster_node[state_.at(leader)]);
-        for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
-          if (r != leader && state_.at(r) != none) rows.add(board_.cluster_node[state_.at(r)]);
+        if (leader != none && at[leader] != none) rows.add(node[at[leader]]);
+        for (std::uint32_t r = problem_.group_first[group], end = problem_.group_end(group); r < end; ++r) {
+          if (r != leader && at[r] != none) rows.add(node[at[r]]);
         }
         rows.end_row();
       });
@@ -126,24 +125,29 @@ class Reporter {
   }
 
   void add(std::uint32_t group, Rule rule, bool hard, std::string detail, bool waits = false) {
-    const bool limited = waits && board_.waits;
+    const bool left_out = std::ranges::binary_search(board_.left_out, group);
+    const std::string_view reason = !waits ? "" : left_out ? "order" : board_.waits ? "moves_max" : "";
     plan_.violations.push_back({board_.workload_of(group).name, ShardIndex(board_.group_shard[group]), rule, hard,
-                                std::move(detail), limited ? "moves_max" : ""});
+                                std::move(detail), std::string(reason)});
   }
 
   void find_violations() {
     find_full_nodes();
     const std::vector<std::uint32_t> troubled = board_.troubled_groups();
     for (const std::uint32_t group : troubled) check_standing(group);
-    for_all_groups([&](std::uint32_t group, std::uint32_t) {
-      const bool crowded = board_.crowded(group);
-      if (crowded) check_spread(group);
-      if (board_.flags[group].moving && (crowded || !stands(group)))
-        add(group, Rule::moving, false, "it has a move in flight, and needs another");
-      check_count(group);
-      check_leader(group);
-      if (!full_.empty()) check_full(group);
-    });
+    const bool all_may_lead = std::ranges::find(board_.may_lead, 0) == board_.may_lead.end();
+    for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
+      const std::uint32_t wanted = board_.cluster->workloads[w].replicas;
+      for_groups_of(w, [&](std::uint32_t group, std::uint32_t) {
+        const bool crowded = board_.crowded(group);
+        if (crowded) check_spread(group);
+        if (board_.flags[group].moving && (crowded || !stands(group)))
+          add(group, Rule::moving, false, "it has a move in flight, and needs another");
+        if (const std::uint32_t placed = board_.placed(group); placed != wanted) check_count(group, placed, wanted);
+        if (!all_may_lead) check_leader(group);
+        if (!full_.empty()) check_full(group);
+      });
+    }
     check_pins();
     check_apart();
     std::ranges::sort(plan_.violations, {}, [](const Violation& violation) {
@@ -191,7 +195,9 @@ class Reporter {
     std::map<std::uint32_t, std::uint32_t> counts;
     std::map<std::uint32_t, std::string> names;
     for (const std::uint32_t node : state_.row(group)) {
-      if (node != none) ++counts[domain[node]], names.try_emplace(domain[node], domain_name(group, node));
+      if (node != none)
+        ++counts[domain[node]],
+            names.try_emplace(domain[node], domain_name(board_.cluster->settings, board_.workload_of(group), board_.node(node)));
     }
     std::vector<std::string> parts;
     for (const auto& [d, count] : counts) {
@@ -200,23 +206,7 @@ class Reporter {
     add(group, Rule::spread, family.spread_hard, fmt::format("{}", fmt::join(parts, ", ")), true);
   }
 
-  std::string domain_name(std::uint32_t group, std::uint32_t node) const {
-    const Workload& workload = board_.workload_of(group);
-    const std::string& level = (workload.spread ? *workload.spread : board_.cluster->settings.spread).level;
-    const auto& levels = board_.cluster->settings.levels;
-    const auto depth = std::ranges::find(levels, level) - levels.begin() + 1;
-    const std::string& zone = board_.node(node).zone;
-    std::size_t end = 0;
-    for (std::ptrdiff_t part = 0; part < depth && end != std::string::npos; ++part) end = zone.find('/', part == 0 ? 0 : end + 1);
-    return zone.empty() ? node_name(node) : zone.substr(0, end);
-  }
-
-  void check_count(std::uint32_t group) {
-    const std::uint32_t wanted = board_.workload_of(group).replicas;
-    const auto row = state_.row(group);
-    if (row.size() == wanted && std::ranges::find(row, none) == row.end()) return;
-    const auto placed = static_cast<std::uint32_t>(std::ranges::count_if(row, [](std::uint32_t node) { return node != none; }));
-    if (placed == wanted) return;
+  void check_count(std::uint32_t group, std::uint32_t placed, std::uint32_t wanted) {
     add(group, Rule::replicas, placed < wanted, fmt::format("{} of {} replicas", placed, wanted), refusals_of(group) == 0);
   }
 
@@ -247,17 +237,13 @@ class Reporter {
         const bool leads =
             state_.leader(group) == r && problem_.group_lead[group] != none && problem_.load(problem_.group_lead[group])[d] > 0;
         if (problem_.load(problem_.replica_load[r])[d] == 0 && !leads) continue;
-        const std::size_t cell = found->first * problem_.width() + d;
         if (problem_.dimensions[d].counts) {
           count.insert(fmt::format("{} holds {} replicas of at most {}", node_name(found->first), state_.usage(found->first)[d],
-                                   problem_.limit[cell]));
+                                   problem_.limit[found->first * problem_.width() + d]));
           continue;
         }
-        const auto percent = [&](Amount amount) {
-          return 100.0 * static_cast<double>(amount) / static_cast<double>(std::max<Amount>(1, problem_.capacity[cell]));
-        };
-        capacity.insert(fmt::format("{}: {} {:.4g}% > {:.4g}%", node_name(found->first), problem_.dimensions[d].name,
-                                    percent(state_.usage(found->first)[d]), 100 * problem_.limit_part[found->first]));
+        capacity.insert(
+            fmt::format("{}: {}", node_name(found->first), why_above(problem_, found->first, d, state_.usage(found->first)[d])));
       }
     }
     if (!capacity.empty()) add(group, Rule::capacity, true, fmt::format("{}", fmt::join(capacity, ", ")), true);
@@ -267,11 +253,10 @@ class Reporter {
   void check_pins() {
     for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
       const Pins& pins = board_.cluster->workloads[w].pinned;
-      const Span& span = board_.spans[w];
       for (std::size_t i = 0; i < pins.shards.size(); ++i) {
         const std::uint32_t shard = pins.shards[i].value();
-        if (shard >= span.count + span.fresh_count) continue;
-        const std::uint32_t group = shard < span.count ? span.first + shard : span.fresh_first + shard - span.count;
+        const std::uint32_t group = board_.group_of(w, shard);
+        if (group == none) continue;
         std::vector<std::string> missing;
         for (const NodeIndex pinned : pins.nodes[i]) {
           const std::uint32_t node = board_.board_node[pinned.value()];
@@ -324,26 +309,28 @@ class Reporter {
   // What the change forces: replicas that must leave, or come, or go; and the fair share of nodes that were empty.
   std::uint64_t moves_floor() const {
     std::uint64_t floor = 0, placed = 0;
-    std::vector<std::uint8_t> used(problem_.nodes);
+    std::vector<std::uint8_t> holds(problem_.nodes);
+    std::uint8_t* used = holds.data();
+    const std::uint32_t* origin = problem_.origin.data();
     for (std::uint32_t w = 0; w < board_.spans.size(); ++w) {
       const Span& span = board_.spans[w];
-      const std::vector<Standing>& standing = board_.standing_by[problem_.families[w].able];
+      const Standing* standing = board_.standing_by[problem_.families[w].able].data();
+      const std::uint32_t wanted = board_.cluster->workloads[w].replicas;
       for (std::uint32_t group = span.first; group < span.first + span.count; ++group) {
         std::uint32_t here = 0;
-        for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
-          const std::uint32_t node = problem_.origin[r];
+        for (std::uint32_t r = problem_.group_first[group], end = problem_.group_end(group); r < end; ++r) {
+          const std::uint32_t node = origin[r];
           if (node == none) continue;
           ++here;
           used[node] = 1;
           if (standing[node] != Standing::fine && board_.movable(group) && !board_.pinned(r)) ++floor;
         }
         placed += here;
-        const std::uint32_t wanted = board_.cluster->workloads[w].replicas;
-        if (board_.movable(group)) floor += here < wanted ? wanted - here : 0;
+        if (here < wanted && board_.movable(group)) floor += wanted - here;
       }
     }
     if (placed == 0 || board_.options.only == Only::repair || board_.options.only == Only::allocate) return floor;
-    return std::max(floor, fair_share_of_empty(used, placed));
+    return std::max(floor, fair_share_of_empty(holds, placed));
   }
 
   std::uint64_t fair_share_of_empty(const std::vector<std::uint8_t>& used, std::uint64_t placed) const {

@@ -67,14 +67,17 @@ bool make_room(Board& board, Finder& finder, std::uint32_t replica) {
 bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except, bool must) {
   State& state = *board.state;
   Trial trial(state);
+  const bool leader_may = except != none && state.at(except) != none && board.may_lead[state.at(except)] != 0;
   std::uint32_t best = none;
-  std::tuple<bool, bool, bool, Cost, std::uint32_t> best_key;
+  std::tuple<bool, bool, bool, bool, Cost, std::uint32_t> best_key;
   for (std::uint32_t r = board.problem.group_first[group]; r < board.problem.group_end(group); ++r) {
     if (r == except || state.at(r) == none || board.is_down(state.at(r))) continue;
     trial.lead(group, r);
     const bool should_not = board.may_lead[state.at(r)] == 0, no_room = !state.allowed(trial);
-    if (!must && (should_not || no_room)) continue;
-    const std::tuple key(should_not, no_room, board.standing(r) != Standing::fine, state.delta(trial), r);
+    // Where the leader was lost, one that only arrives has nothing to lead with.
+    const bool empty = board.lost_leader(group) && board.arrives(r);
+    if (!must && (should_not || no_room || (empty && leader_may))) continue;
+    const std::tuple key(should_not, no_room, empty, board.standing(r) != Standing::fine, state.delta(trial), r);
     if (best == none || key < best_key) best = r, best_key = key;
   }
   if (best == none) return false;

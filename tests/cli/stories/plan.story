@@ -360,7 +360,7 @@ run plan -f refused.yaml -o json
     "moves_floor": 0,
     "cut_short": false,
     "balance": {
-      "replicas": {"max_over_mean": 3, "floor": 3, "stddev_over_mean": 1.414214, "max_over_mean_without_giants": 0}
+      "replicas": {"max_over_mean": 3, "floor": 3, "stddev_over_mean": 1.414214, "max_over_mean_without_giants": null}
     }
   }
 }
@@ -385,6 +385,154 @@ REFUSED  AT  REASON  DETAIL
 t1       -   nodes   needs 4 nodes; 3 are up
 ! evenkeel: the plan does not meet everything: 1 request refused
 exit 1
+----
+----
+
+# Of a shard that was refused every node says why: status, label, taint, limit in figures, and where there was room, how much.
+file why.yaml
+nodes:
+  - {name: "n[1-2]", zone: dc1, capacity: {disk: 100}, used: {disk: 10}}
+  - {name: n3, zone: dc2, capacity: {disk: 100}, used: {disk: 90}}
+  - {name: n4, zone: dc2, capacity: {disk: 0}}
+  - {name: n5, zone: dc2, capacity: {disk: 100}, status: down}
+  - {name: n6, zone: dc3, capacity: {disk: 100}, labels: {disk: hdd}}
+  - {name: n7, zone: dc3, capacity: {disk: 100}, taints: [{key: dedicated, value: db, effect: refuse}]}
+  - {name: n8, zone: dc3, capacity: {disk: 100}, replicas_max: 1, status: cordoned}
+  - {name: n9, zone: dc3, capacity: {disk: 100}, labels: {disk: ssd}, replicas_max: 1}
+workloads:
+  - {name: first, shards: 1, load: {disk: 1}, require: {disk: ssd}}
+  - {name: large, shards: 5, replicas: 3, load: {disk: 20}}
+  - {name: fast, shards: 1, replicas: 2, load: {disk: 1}, require: {disk: ssd}}
+  - {name: apart, shards: 2, replicas: 4, load: {disk: 1}, tolerate: [{key: dedicated}], spread: {level: zone, hard: true}}
+  - {name: hot, shards: 2, replicas: 2, load: {disk: 1}, leader_load: {disk: 60}, shard_loads: {1: {disk: 99}}}
+  - {name: held, shards: 1, replicas: 1, load: {disk: 1}, pinned: {0: [n5]}}
+----
+kept
+
+run plan -f why.yaml --explain large/0
+----
+----
+large/0: nowhere
+  refused by capacity: needs 15 slots on different nodes; 12 are free
+
+n1  cannot  has room for 4 like it, but the request is placed wholly or not at all
+n2  cannot  has room for 4 like it, but the request is placed wholly or not at all
+n3  cannot  disk 90%+20% > 95%
+n4  cannot  has no disk
+n5  cannot  down
+n6  cannot  has room for 4 like it, but the request is placed wholly or not at all
+n7  cannot  has taint dedicated=db, which is not tolerated
+n8  cannot  cordoned
+n9  cannot  replicas 1+1 > 1
+----
+----
+
+run plan -f why.yaml --explain fast/0
+----
+----
+fast/0: nowhere
+  refused by labels: needs 2 nodes with its labels and tolerated taints; 1 have them
+
+n1  cannot  has no label disk=ssd
+n2  cannot  has no label disk=ssd
+n3  cannot  has no label disk=ssd
+n4  cannot  has no label disk=ssd
+n5  cannot  down
+n6  cannot  has label disk=hdd, not ssd
+n7  cannot  has no label disk=ssd
+n8  cannot  cordoned
+n9  cannot  replicas 1+1 > 1
+----
+----
+
+run plan -f why.yaml --explain apart/1
+----
+----
+apart/1: nowhere
+  refused by spread: needs 4 domains of level zone; 3 have an able node
+
+n1  cannot  has room, but dc1 may hold only one of the shard's 4 replicas
+n2  cannot  has room, but dc1 may hold only one of the shard's 4 replicas
+n3  cannot  has room, but dc2 may hold only one of the shard's 4 replicas
+n4  cannot  has no disk
+n5  cannot  down
+n6  cannot  has room, but dc3 may hold only one of the shard's 4 replicas
+n7  cannot  has room, but dc3 may hold only one of the shard's 4 replicas
+n8  cannot  cordoned
+n9  cannot  replicas 1+1 > 1
+----
+----
+
+run plan -f why.yaml --explain hot/0
+----
+----
+hot/0: nowhere
+  refused by capacity: no room for 4 replicas: disk binds
+
+n1  cannot  has room for 2 like it, but the request is placed wholly or not at all
+n2  cannot  has room for 2 like it, but the request is placed wholly or not at all
+n3  cannot  could not lead it: disk 90%+61% > 95%
+n4  cannot  has no disk
+n5  cannot  down
+n6  cannot  has room for 2 like it, but the request is placed wholly or not at all
+n7  cannot  has taint dedicated=db, which is not tolerated
+n8  cannot  cordoned
+n9  cannot  replicas 1+1 > 1
+----
+----
+
+run plan -f why.yaml --explain hot/1
+----
+----
+hot/1: nowhere
+  refused by capacity: no room for 4 replicas: disk binds
+
+n1  cannot  disk 10%+99% > 95%
+n2  cannot  disk 10%+99% > 95%
+n3  cannot  disk 90%+99% > 95%
+n4  cannot  has no disk
+n5  cannot  down
+n6  cannot  disk 0%+99% > 95%
+n7  cannot  has taint dedicated=db, which is not tolerated
+n8  cannot  cordoned
+n9  cannot  disk 1%+99% > 95%
+----
+----
+
+run plan -f why.yaml --explain held/0
+----
+----
+held/0: nowhere
+  refused by capacity: shard 0 is pinned to n5, which cannot take it
+
+n1  cannot  the shard is pinned elsewhere
+n2  cannot  the shard is pinned elsewhere
+n3  cannot  the shard is pinned elsewhere
+n4  cannot  has no disk
+n5  cannot  down
+n6  cannot  the shard is pinned elsewhere
+n7  cannot  has taint dedicated=db, which is not tolerated
+n8  cannot  cordoned
+n9  cannot  replicas 1+1 > 1
+----
+----
+
+# A part of planning that places nothing new says so.
+run plan -f why.yaml --explain first/0 --only repair
+----
+----
+first/0: nowhere
+  new shards are not placed in this part of planning
+
+n9  could   new shards are not placed in this part of planning
+n1  cannot  has no label disk=ssd
+n2  cannot  has no label disk=ssd
+n3  cannot  has no label disk=ssd
+n4  cannot  has no label disk=ssd
+n5  cannot  down
+n6  cannot  has label disk=hdd, not ssd
+n7  cannot  has no label disk=ssd
+n8  cannot  cordoned
 ----
 ----
 

@@ -98,7 +98,7 @@ t1/0: n2
 move t1/0 n1 -> n2 rules step 1
 refused t2 capacity proved: needs 1 nodes with 1 slot; 0 have one
   n1: cpu 100%+25% > 100%
-  n2: has no label old
+  n2: has no label old=yes
 
 # What is there is not moved to make room for what is new: t2 needs a node of its own size, and t1 sits on both.
 plan

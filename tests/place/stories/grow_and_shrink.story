@@ -57,6 +57,16 @@ move t1/0 n4 -> null shrink step 1
 move t1/0 n1 -> null shrink step 2
 leader t1/0 n1 -> n2
 
+# But not if it is lost and the other is the last one alive: nothing is left there to keep.
+plan
+nodes: [{name: n1}, {name: n2, status: down}]
+workloads: [{name: t1, shards: 1, replicas: 1, pinned: {0: [n2]}}]
+placement: {t1: [[n1, n2]]}
+----
+t1/0: n1
+move t1/0 n2 -> null shrink step 1
+violation t1/0 pinned hard: pinned to n2, which lacks it
+
 # No home for the third replica: refused, and it goes on with two.
 plan
 nodes: [{name: "n[1-2]"}]

@@ -23,8 +23,8 @@ workloads:
 any/0: n2 n1
 db/0: n1
 refused none labels proved: needs 1 nodes with its labels and tolerated taints; 0 have them
-  n1: taint dedicated=db is not tolerated
-  n2: taint dedicated=web is not tolerated
+  n1: has taint dedicated=db, which is not tolerated
+  n2: has taint dedicated=web, which is not tolerated
 
 # A taint that says avoid is soft: taken only where nothing else is.
 plan

@@ -63,3 +63,20 @@ small/1: n2 n1
 small/2: n2 n1
 leader small/0 n1 -> n2
 leader small/1 n1 -> n2
+
+# The leader is lost and the others drain: the one that finds no home leads, not one that only arrives.
+plan
+nodes: [{name: n1, status: down}, {name: "n[2-3]", status: draining}, {name: "n[4-5]"}]
+workloads: [{name: t1, shards: 1, replicas: 3}]
+placement: {t1: [[n1, n2, n3]]}
+----
+t1/0: n3 n5 n4
+move t1/0 n1 -> n5 repair step 1
+move t1/0 n2 -> n4 drain step 2
+leader t1/0 n1 -> n3
+refused t1/0 on n3 nodes proved: all 2 nodes that are able hold a replica of this shard already
+  n1: down
+  n2: draining
+  n4: it has a replica of this shard
+  n5: it has a replica of this shard
+violation t1/0 draining hard: n3 is draining

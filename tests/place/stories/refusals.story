@@ -29,8 +29,8 @@ nodes: [{name: n1, labels: {disk: hdd}}, {name: n2}]
 workloads: [{name: t1, shards: 1, require: {disk: ssd}}]
 ----
 refused t1 labels proved: needs 1 nodes with its labels and tolerated taints; 0 have them
-  n1: label disk is hdd, not ssd
-  n2: has no label disk
+  n1: has label disk=hdd, not ssd
+  n2: has no label disk=ssd
 
 # Fewer domains than replicas, where they must differ.
 plan
