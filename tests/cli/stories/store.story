@@ -229,7 +229,7 @@ exit 5
 
 run store txn -f nothing.yaml
 ----
-! evenkeel: cannot read "nothing.yaml": No such file or directory
+! evenkeel: cannot read nothing.yaml: No such file or directory
 exit 3
 
 file empty.yaml

@@ -4,6 +4,7 @@
 // EVENKEEL_KILL_ROUNDS says how often; EVENKEEL_KILL_SEED repeats a run's choices.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -165,8 +166,10 @@ std::vector<Acknowledged> kill_after(const Running& child, std::size_t wanted, s
   std::vector<Acknowledged> all;
   Acknowledged one;
   while (all.size() < wanted && ::read(child.acknowledgements, &one, sizeof one) == sizeof one) all.push_back(one);
-  // Not to wait for anything: to be killed at any moment.
-  ::usleep(static_cast<useconds_t>(more.count()));
+  // Killed at any moment: so much later, or with the next acknowledgement.
+  pollfd next{child.acknowledgements, POLLIN, 0};
+  const timespec rest{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(more).count() % 1'000'000'000};
+  ::ppoll(&next, 1, &rest, nullptr);
   ::kill(child.process, SIGKILL);
   int status = 0;
   ::waitpid(child.process, &status, 0);

@@ -28,8 +28,12 @@ constexpr std::string_view floor_name = "evenkeel.revision";
 std::string in(const std::string& folder, std::string_view name) { return (fs::path(folder) / name).string(); }
 
 Error system_error(const std::string& what, int number) {
-  const auto code = number == EACCES || number == EPERM || number == EROFS ? Code::denied : Code::unavailable;
-  return {code, fmt::format("{}: {}", what, std::strerror(number))};
+  const bool denied = number == EACCES || number == EPERM || number == EROFS;
+  const bool no_folder = number == ENOTDIR || number == EEXIST;
+  return {denied      ? Code::denied
+          : no_folder ? Code::invalid
+                      : Code::unavailable,
+          fmt::format("{}: {}", what, std::strerror(number))};
 }
 
 // Whether RocksDB could have made it.
@@ -107,12 +111,25 @@ Result<std::vector<std::uint64_t>> read_numbers(const std::string& path) {
   return numbers;
 }
 
+// A folder of somebody else's is left alone: not even a lock is put there.
+Result<> check_ours(const std::string& folder, const std::set<std::string>& names) {
+  for (const std::string_view own : {lock_name, store_name, new_name})
+    if (names.contains(std::string(own))) return {};
+  if (names.contains("CURRENT")) return fail(Code::invalid, "{} holds a RocksDB database that is not an Evenkeel store", folder);
+  for (const auto& name : names)
+    if (name != "lost+found") return fail(Code::invalid, "{} is not a store, and not empty: it holds {}", folder, name);
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return fail(system_error(folder, error.value()));
+  const auto names = list(folder);
+  if (!names) return fail(names.error());
+  if (auto ours = check_ours(folder, *names); !ours) return fail(std::move(ours).error());
   const auto path = in(folder, lock_name);
   const int file = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
   if (file < 0) return fail(system_error(path, errno));
@@ -144,8 +161,7 @@ Result<bool> prepare_folder(const std::string& folder) {
     return true;
   }
   if (names->contains(std::string(store_name))) return check_format(folder, names->contains("CURRENT"));
-  if (names->contains("CURRENT")) return fail(Code::invalid, "{} holds a RocksDB database that is not an Evenkeel store", folder);
-  if (!names->empty()) return fail(Code::invalid, "{} is not a store, and not empty: it holds {}", folder, *names->begin());
+  if (auto ours = check_ours(folder, *names); !ours) return fail(std::move(ours).error());
   if (auto marked = mark_new(folder); !marked) return fail(std::move(marked).error());
   return true;
 }
