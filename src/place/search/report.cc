@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "evenkeel/place/detail/above.h"
 #include "evenkeel/place/detail/family_sums.h"
@@ -133,6 +134,9 @@ class Reporter {
 
   void find_violations() {
     find_full_nodes();
+    for (const Refusal& refusal : board_.homeless) {
+      if (refusal.shard) ++refusals_[{refusal.workload, *refusal.shard}];
+    }
     const std::vector<std::uint32_t> troubled = board_.troubled_groups();
     for (const std::uint32_t group : troubled) check_standing(group);
     const bool all_may_lead = std::ranges::find(board_.may_lead, 0) == board_.may_lead.end();
@@ -183,10 +187,8 @@ class Reporter {
   }
 
   std::size_t refusals_of(std::uint32_t group) const {
-    const WorkloadId& workload = board_.workload_of(group).name;
-    const ShardIndex shard(board_.group_shard[group]);
-    return static_cast<std::size_t>(std::ranges::count_if(
-        board_.homeless, [&](const Refusal& refusal) { return refusal.workload == workload && refusal.shard == shard; }));
+    const auto found = refusals_.find(std::pair(board_.workload_of(group).name, ShardIndex(board_.group_shard[group])));
+    return found == refusals_.end() ? 0 : found->second;
   }
 
   void check_spread(std::uint32_t group) {
@@ -355,7 +357,8 @@ class Reporter {
   const Problem& problem_;
   const State& state_;
   Plan plan_;
-  std::map<std::uint32_t, std::vector<std::size_t>> full_;  // by node: dimensions above their limit
+  std::map<std::pair<WorkloadId, ShardIndex>, std::size_t> refusals_;  // replicas of that shard that have no home
+  std::map<std::uint32_t, std::vector<std::size_t>> full_;             // by node: dimensions above their limit
 };
 
 }  // namespace
