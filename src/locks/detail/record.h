@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evenkeel/base/overloaded.h"
 #include "evenkeel/locks/locks.h"
 
 namespace evenkeel::locks::detail {
@@ -78,10 +79,5 @@ struct Place {
   std::optional<store::Entry> ahead;  // the nearest of them
 };
 Place place_in(const std::vector<store::Entry>& queue, const std::string& own);
-
-template <class... Handlers>
-struct Overloaded : Handlers... {
-  using Handlers::operator()...;
-};
 
 }  // namespace evenkeel::locks::detail

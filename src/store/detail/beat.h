@@ -13,6 +13,7 @@
 #include <string_view>
 #include <variant>
 
+#include "evenkeel/base/overloaded.h"
 #include "evenkeel/base/time.h"
 #include "evenkeel/store/session.h"
 #include "evenkeel/store/store.h"
@@ -75,10 +76,5 @@ struct Calls {
 
 // Whether trying again may help: not if the call itself is wrong, or not allowed.
 inline bool may_pass(Code code) { return code == Code::unavailable || code == Code::unknown_outcome || code == Code::conflict; }
-
-template <class... Handlers>
-struct Overloaded : Handlers... {
-  using Handlers::operator()...;
-};
 
 }  // namespace evenkeel::store::detail

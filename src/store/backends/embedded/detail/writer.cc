@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "evenkeel/base/overloaded.h"
 #include "evenkeel/store/backends/embedded/detail/check.h"
 
 namespace evenkeel::store::embedded::detail {
@@ -13,11 +14,6 @@ constexpr std::size_t group_tasks_max = 1024;           // so that the first of 
 constexpr std::uint64_t measure_every_bytes = 1 << 20;  // of what was written
 constexpr Duration wait_max = 500ms;                    // for leases: the boot clock may jump when a host wakes up
 constexpr std::uint64_t bytes_max_by_default = 8ULL << 30;
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 // The answer when the group's write failed: only who wrote does not know.
 template <class T>
