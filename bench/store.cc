@@ -1,7 +1,7 @@
 // Stores side by side: our server, etcd and ZooKeeper, each a process of its own on the same disk, driven by the same client program.
 // One JSON line a case and backend; `ratio` is against etcd in the same run (above 1: more per second, or less time).
 //
-//   build/bench/store [--backends embedded,etcd,zookeeper] [--seconds 3] [--watchers 1000] [--keys 1000000]
+//   build/bench/store [--backends embedded,etcd,zookeeper] [--seconds 3] [--watchers 1000] [--keys 1000000] [--folder /var/tmp]
 //
 //   put        clients that each wait for their durable put before the next one; 1 and 64 of them
 //   batch      one client, a hundred puts in a txn
@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <map>
 #include <memory>
@@ -39,6 +40,7 @@ struct Options {
   double seconds = 3;
   std::uint32_t watchers = 1000;
   std::uint32_t keys = 1'000'000;
+  std::string folder = "/var/tmp";  // on the disk that is to be measured
 };
 
 std::unique_ptr<test::ProcessServers> start(const std::string& backend) {
@@ -288,7 +290,9 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "of each case");
   app.add_option("--watchers", options.watchers, "of fan_out")->check(CLI::PositiveNumber);
   app.add_option("--keys", options.keys, "of restart; 0: leave it out");
+  app.add_option("--folder", options.folder, "where the servers keep their data: on the disk that is to be measured");
   CLI11_PARSE(app, argc, argv);
+  ::setenv("TMPDIR", options.folder.c_str(), 1);
   Report report;
   try {
     for (const std::string& backend : options.backends) measure(backend, options, report);

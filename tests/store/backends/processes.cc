@@ -97,8 +97,8 @@ std::set<std::string> listeners(std::uint16_t port) {
 
 TempFolder::TempFolder(Where where) {
   const char* set = std::getenv("TMPDIR");
-  std::string base = set != nullptr && *set != '\0' ? set : "/tmp";
-  if (where == Where::memory && ::access("/dev/shm", W_OK) == 0) base = "/dev/shm";
+  std::string base = where == Where::memory && ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  if (set != nullptr && *set != '\0') base = set;
   std::string pattern = base + "/evenkeel-test-XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) give_up(pattern);
   path_ = pattern;

@@ -33,14 +33,14 @@ struct Connection::Bridge {
     if (type != ZOO_SESSION_EVENT) return;
     const auto* bridge = static_cast<const Bridge*>(zoo_get_context(handle));
     bridge->loop->post([weak = bridge->connection, session = bridge->session, state] {
-      if (const auto connection = weak.lock()) connection->on_session(session, state);
+      if (const auto alive = weak.lock()) alive->on_session(session, state);
     });
   }
   static void on_node(zhandle_t* handle, int type, int, const char* path, void*) {
     if (type == ZOO_SESSION_EVENT) return;
     const auto* bridge = static_cast<const Bridge*>(zoo_get_context(handle));
     bridge->loop->post([weak = bridge->connection, session = bridge->session, path = std::string(path), type] {
-      if (const auto connection = weak.lock()) connection->on_event(session, path, type);
+      if (const auto alive = weak.lock()) alive->on_event(session, path, type);
     });
   }
 };
