@@ -5,19 +5,12 @@
 #   store_backends.one      the conformance suite on every backend, with one server of each kind
 #   store_backends.three    the same on three members of etcd and ZooKeeper
 #   store_backends.faults   random work while servers are killed, paused and restarted, and the history that it leaves
-#
-# Sanitizers see the first two: servers of others are not ours to check, and ours are in both.
 set(one memory.*:embedded.*:served.*:etcd1.*:zookeeper1.*)
 set(three etcd3.*:zookeeper3.*)
 set(faults Servers/Faults.*)
 
 set_property(TEST ${EVENKEEL_TEST_PREFIX}store_backends APPEND PROPERTY ENVIRONMENT GTEST_FILTER=-${one}:${three}:${faults})
 set(parts one three faults)
-if(EVENKEEL_SANITIZE)
-  set(parts one)
-  set(one memory.*:embedded.*:served.*)
-  set_property(TEST ${EVENKEEL_TEST_PREFIX}store_backends APPEND PROPERTY ENVIRONMENT EVENKEEL_KILL_ROUNDS=20)
-endif()
 set(names ${EVENKEEL_TEST_PREFIX}store_backends)
 foreach(part ${parts})
   set(name ${EVENKEEL_TEST_PREFIX}store_backends.${part})
