@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 
-from store_live import PATIENCE, Failed, World, expect, free_port
+from live import PATIENCE, expect, run_tests
+from store_live import World, free_port
 
 
 class Locks(World):
@@ -173,20 +174,5 @@ def test_wrong_words(program):
         expect("/l/foreign" in said, said)
 
 
-def main():
-    program = os.path.abspath(sys.argv[1])
-    failed = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or (len(sys.argv) > 2 and sys.argv[2] not in name):
-            continue
-        try:
-            test(program)
-            print("ok:", name, flush=True)
-        except (Failed, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
-            print("FAILED:", name, f"{type(error).__name__}: {error}", flush=True)
-            failed += 1
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -15,17 +15,9 @@ import sys
 import tempfile
 import time
 
-PATIENCE = 60  # seconds; whoever waits so long has failed
+from live import PATIENCE, Failed, expect, run_tests
+
 ZOOKEEPER_JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
-
-
-class Failed(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failed(what)
 
 
 def free_port():
@@ -477,20 +469,5 @@ def test_a_real_zookeeper(program):
         try_backend(world, f"zk://127.0.0.1:{port}")
 
 
-def main():
-    program = os.path.abspath(sys.argv[1])
-    failed = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or (len(sys.argv) > 2 and sys.argv[2] not in name):
-            continue
-        try:
-            test(program)
-            print("ok:", name, flush=True)
-        except (Failed, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
-            print("FAILED:", name, f"{type(error).__name__}: {error}", flush=True)
-            failed += 1
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))
