@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "evenkeel/base/quantity.h"
+#include "evenkeel/model/control_spec.h"
 #include "evenkeel/model/ids.h"
 #include "evenkeel/model/state_model.h"
 
@@ -72,6 +73,7 @@ struct Settings {
   std::uint32_t moves_per_node_max = 0;                // the same per node, in or out; 0: no limit
   std::vector<std::string> levels = {"zone", "rack"};  // names of the depths of zone paths
   Spread spread;
+  ControlSettings control;
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
@@ -158,6 +160,7 @@ struct Workload {
   std::vector<WorkloadId> close_to;
   Pins pinned;
   bool system = false;  // not counted, nor refused, by the replica-count limit
+  WorkloadControl control;
   friend bool operator==(const Workload&, const Workload&) = default;
 };
 
@@ -178,6 +181,14 @@ struct Recent {
   friend bool operator==(const Recent&, const Recent&) = default;
 };
 
+// A node that a shard may not come to, nor stay on: somebody disabled it there, or it failed there for good.
+struct Barred {
+  WorkloadId workload;
+  ShardIndex shard;
+  NodeIndex node;
+  friend bool operator==(const Barred&, const Barred&) = default;
+};
+
 using Placement = Rows<NodeIndex>;  // by shard; the first of a row is the leader
 using Cores = Rows<Core>;           // by shard, parallel to the placement
 
@@ -191,6 +202,7 @@ struct Cluster {
   std::map<WorkloadId, Cores> cores;
   std::vector<Moving> moving;
   std::vector<Recent> recent;
+  std::vector<Barred> barred;
   friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 

@@ -33,10 +33,13 @@ using Core = Number<struct CoreTag, std::uint16_t>;
 using Epoch = Number<struct EpochTag, std::uint64_t>;
 // A shard's number that grows with every change of its replicas within one epoch.
 using Change = Number<struct ChangeTag, std::uint64_t>;
-// Which join of a node this is; a node obeys only what is addressed to its own.
+// Which join of a node this is; a node obeys only what is addressed to its own. Random, so that a store that has forgotten some of them
+// cannot give one twice; it is the identity of the node's session too.
 using Incarnation = Number<struct IncarnationTag, std::uint64_t>;
 // Raised at every election of a controller; the guard of everything it writes.
 using ControllerEpoch = Number<struct ControllerEpochTag, std::uint64_t>;
+// A part of a workload's shards that is stored as one document, from 0.
+using Bucket = Number<struct BucketTag, std::uint32_t>;
 // Random, kept in a node's data folder: tells a restart from a new machine under an old name.
 using DataId = Name<struct DataTag>;
 
