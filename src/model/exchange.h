@@ -77,7 +77,8 @@ struct HandOver {
 
 struct ShardRecord {
   ShardIndex shard;
-  Version version;
+  Version version;            // of its latest change, the view's included
+  Version told;               // of the latest change of what its holders are told
   bool has_data = false;      // somebody has led or served it, so that a replica without data may not lead it
   std::optional<Epoch> seal;  // every holder is told to refuse what is older; nobody leads until enough have
   std::optional<HandOver> hand_over;

@@ -1,0 +1,173 @@
+#include "evenkeel/control/detail/shard.h"
+
+#include <tuple>
+
+#include "evenkeel/control/detail/shard_step.h"
+
+namespace evenkeel::control::detail {
+
+bool ShardStep::is_lost_disk(const Holder& holder) const {
+  const NodeFacts* node = facts(holder).node;
+  return node != nullptr && (node->removed || (node->joined && node->data != holder.data)) && !broken(Broken::ignore_data_id);
+}
+
+bool ShardStep::is_present(const Holder& holder) const {
+  const NodeFacts* node = facts(holder).node;
+  if (node == nullptr || !node->joined || is_lost_disk(holder)) return false;
+  return node->incarnation == holder.incarnation || broken(Broken::ignore_incarnations);
+}
+
+const ReplicaReport* ShardStep::heard(const Holder& holder) const {
+  if (!is_present(holder)) return nullptr;
+  const ReplicaReport* report = facts(holder).report;
+  if (report == nullptr || (report->version < holder.version && !broken(Broken::believe_old_reports))) return nullptr;
+  return report;
+}
+
+bool ShardStep::is_in(const Holder& holder, const StateId& state) const {
+  const ReplicaReport* report = heard(holder);
+  return report != nullptr && report->state == state;
+}
+
+bool ShardStep::serves(const Holder& holder) const {
+  const ReplicaReport* report = heard(holder);
+  return report != nullptr && holder.told.str() != state_dropped && spec_.model->serves(report->state);
+}
+
+bool ShardStep::is_failed(const Holder& holder) const {
+  const ReplicaReport* report = heard(holder);
+  return report != nullptr && (report->gave_up || report->state.str() == state_error);
+}
+
+Holder* ShardStep::find(const NodeId& node) {
+  const auto found = std::ranges::find(next_.holders, node, &Holder::node);
+  return found == next_.holders.end() ? nullptr : &*found;
+}
+
+Holder* ShardStep::leader() {
+  if (!spec_.lead) return nullptr;
+  const auto found = std::ranges::find(next_.holders, *spec_.lead, &Holder::may_be);
+  return found == next_.holders.end() ? nullptr : &*found;
+}
+
+void ShardStep::tell(Holder& holder, const StateId& state, Reason reason) {
+  if (holder.told == state) return;
+  holder.told = state;
+  holder.reason = reason;
+  holder.version = {};  // finish() gives it the new one
+}
+
+// Who was told to leave a bounded state has left it once it says so, or once its session is over. Nothing else is proof.
+void ShardStep::clear_proved() {
+  for (Holder& holder : next_.holders) {
+    if (holder.may_be.str().empty()) continue;
+    const NodeFacts* node = facts(holder).node;
+    const bool over = node != nullptr && (node->incarnation != holder.incarnation || node->over);
+    const ReplicaReport* report = heard(holder);
+    const bool left = holder.told != holder.may_be && report != nullptr && report->state != holder.may_be;
+    if (over || left || broken(Broken::lead_without_proof)) {
+      if (over && holder.told == holder.may_be) tell(holder, spec_.rest, Reason::failover);
+      holder.may_be = {};
+    }
+  }
+}
+
+// Who is back under a new incarnation is told anew. What it holds is on its disk, if it is the same disk.
+void ShardStep::take_back() {
+  for (Holder& holder : next_.holders) {
+    const HolderFacts known = facts(holder);
+    if (known.node == nullptr || !known.node->joined || known.node->incarnation == holder.incarnation) continue;
+    if (is_lost_disk(holder)) continue;  // members: it goes, and may come again as a new one
+    holder.incarnation = known.node->incarnation;
+    holder.version = {};
+    if (known.report != nullptr) holder.held_before = known.report->version.epoch;
+    if (counts(holder)) {
+      holder.told = spec_.rest;
+      holder.reason = Reason::restart;
+    }
+  }
+}
+
+// Everybody who counts and does not lead is at rest.
+void ShardStep::set_states() {
+  for (Holder& holder : next_.holders) {
+    if (!counts(holder)) continue;
+    const bool arrives = !holder.arrived && serves(holder);
+    if (arrives) holder.arrived = true;
+    if (!spec_.lead || holder.may_be != *spec_.lead) {
+      const bool bounded = std::ranges::any_of(spec_.model->states(), [&](const State& state) {
+        return state.name == holder.told && state.count.kind == StateCount::Kind::number;
+      });
+      if (!bounded) tell(holder, spec_.rest, Reason::move);
+    }
+  }
+}
+
+void ShardStep::show() {
+  view_.shard = next_.shard;
+  for (const Holder& holder : next_.holders) {
+    const ReplicaReport* report = heard(holder);
+    const bool leads = spec_.lead && holder.told == *spec_.lead;
+    const bool is_leading =
+        leads && report != nullptr && report->state == *spec_.lead && report->version.epoch == next_.version.epoch;
+    if (leads) (is_leading ? view_.leader : view_.next) = holder.node;
+    if (is_leading || report == nullptr || holder.leaving || !serves(holder) || facts(holder).node->stopping) continue;
+    // Who has not stepped down yet, or is to lead again, is no leader of this epoch.
+    const bool stale = spec_.lead && report->state == *spec_.lead;
+    view_.others.push_back({holder.node, stale ? spec_.rest : report->state});
+  }
+}
+
+// What changed gets the next change number, and whoever was told something new gets it with its entry.
+void ShardStep::finish() {
+  const auto is_new = [](const Holder& holder) { return holder.version == Version{}; };
+  const auto peers_of = [](const ShardRecord& record) {
+    std::vector<std::tuple<NodeId, StateId, bool>> peers;
+    for (const Holder& holder : record.holders) peers.emplace_back(holder.node, holder.told, holder.leaving);
+    return peers;
+  };
+  show();
+  view_.version = in_.view.version;
+  const bool told = std::ranges::any_of(next_.holders, is_new) || next_.seal != was_.seal ||
+                    next_.version.epoch != was_.version.epoch || peers_of(next_) != peers_of(was_);
+  if (!told && next_ == was_ && view_ == in_.view) return;
+  next_.version.change = next_.version.epoch == was_.version.epoch ? was_.version.change.next() : Change(0);
+  view_.version = next_.version;
+  if (!told) return;
+  next_.told = next_.version;
+  for (Holder& holder : next_.holders) {
+    if (is_new(holder)) holder.version = next_.version;
+  }
+}
+
+ShardOutput ShardStep::decide() {
+  clear_proved();
+  take_back();
+  if (in_.may_change_leaders) lead();
+  change_members();
+  set_states();
+  finish();
+  return {std::move(next_), std::move(view_), std::move(why_), forgets_order_, wake_};
+}
+
+ShardOutput decide(const ShardInput& input, ShardTimers& timers) {
+  ShardStep step(input, timers);
+  return step.decide();
+}
+
+ReplicaTarget target_of(const ShardRecord& record, const Holder& holder) {
+  ReplicaTarget target{.shard = record.shard,
+                       .state = holder.told,
+                       .version = record.told,
+                       .reason = holder.reason,
+                       .held_before = holder.held_before,
+                       .copy_from = holder.copy_from,
+                       .seal = record.seal};
+  for (const Holder& peer : record.holders) {
+    if (peer.node != holder.node && peer.told.str() != state_dropped && !peer.leaving)
+      target.peers.push_back({peer.node, peer.told});
+  }
+  return target;
+}
+
+}  // namespace evenkeel::control::detail

@@ -1,0 +1,103 @@
+#pragma once
+// One shard's step: what is known about it in, its next record out. Pure, and the only place where records change.
+//
+// The rules are applied in the order of `decide`, each to what the one before has left: proofs (who has provably left a bounded state),
+// returns (who is back under a new incarnation), leadership, members, states. What a rule waits for it says in `why`. A record that
+// comes out equal to the one that went in is not written.
+//
+// Safety needs nothing but the record and proofs. Everything else that comes in (placement, loads, suspicion, what may move now) only
+// says what is wanted, and may be old or wrong without harm.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evenkeel/control/broken.h"
+#include "evenkeel/model/exchange.h"
+#include "evenkeel/model/state_model.h"
+
+namespace evenkeel::control::detail {
+
+// What a workload's spec means for its shards.
+struct Spec {
+  WorkloadId name;
+  const StateModel* model = nullptr;
+  WorkloadControl control;
+  std::uint32_t replicas = 1;
+  std::uint32_t min_active = 1;
+  std::uint32_t extra = 1;
+  std::optional<StateId> lead;  // the state that one replica may be in
+  StateId rest;                 // what the others are in: the best state that is not bounded
+  bool seals = false;           // leadership is about data: those at rest have some
+  bool deleted = false;
+};
+
+// What is known about a node.
+struct NodeFacts {
+  bool joined = false;      // it has a session that is not over, and all of its inventory is known
+  Incarnation incarnation;  // of that session, or of the last one
+  bool over = true;         // that session is provably over. All earlier ones are
+  DataId data;
+  bool suspect = false;        // it has not been heard of for a while
+  bool may_lead = true;        // no operation, permit or unsteadiness forbids it
+  bool stopping = false;       // it may stop at any moment now: it has been given its permit
+  bool expected_back = false;  // gone, and waited for
+  bool removed = false;        // by an operator: its data does not come back
+};
+
+// One node's part: what it has reported of this shard.
+struct HolderFacts {
+  const NodeFacts* node = nullptr;        // null: nothing is known of it
+  const ReplicaReport* report = nullptr;  // of its present incarnation; null: none
+  std::uint64_t progress = 0;             // the latest, by report or pulse
+};
+
+// Moments that the controller remembers; a successor begins them anew, which only makes it more patient.
+struct ShardTimers {
+  std::optional<Instant> sealing;   // since when the present seal is open
+  std::optional<Instant> handing;   // since when the present hand-over is under way
+  std::optional<Instant> leaving;   // since when the present leaver is out of the view
+  std::optional<Instant> given_up;  // a hand-over that failed is not tried again at once
+  friend bool operator==(const ShardTimers&, const ShardTimers&) = default;
+};
+
+enum class Slot : std::uint8_t { recovery, balance };
+
+struct ShardInput {
+  const Spec& spec;
+  const ShardRecord& record;
+  const ShardView& view;  // as it was written last
+  std::function<HolderFacts(const NodeId&)> facts;
+  Epoch highest;                   // that any report or seal of any node has named
+  bool may_move = true;            // no maintenance, no freeze
+  bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
+  bool accept_loss = false;        // an operator's order
+  std::optional<NodeId> lead;      // an operator's order
+  // Asks for a copy to that node; false: not now, and the shard is asked again when there may be room.
+  std::function<bool(const NodeId& to, Slot slot)> take_slot;
+  Instant now;
+  Broken broken = Broken::nothing;
+};
+
+// What is waited for, or cannot be done: said to people.
+struct Why {
+  std::string what;  // "nobody leads: waits for a seal of n2 or n3"
+  friend bool operator==(const Why&, const Why&) = default;
+};
+
+struct ShardOutput {
+  ShardRecord record;
+  ShardView view;  // to be written beside it
+  std::vector<Why> why;
+  bool forgets_order = false;     // the order is carried out
+  Instant wake = Instant::max();  // look again then, even if nothing has happened
+};
+
+ShardOutput decide(const ShardInput& input, ShardTimers& timers);
+
+// The part of a node's target that follows from a record.
+ReplicaTarget target_of(const ShardRecord& record, const Holder& holder);
+
+}  // namespace evenkeel::control::detail

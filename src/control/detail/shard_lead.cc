@@ -1,0 +1,237 @@
+// Leadership: old leader out, by proof; those who hold data sealed; then the best of them leads, at a higher epoch than anybody has named.
+
+#include "evenkeel/control/detail/shard_step.h"
+
+namespace evenkeel::control::detail {
+namespace {
+
+constexpr Duration hand_over_pause = 30s;  // after one that failed
+
+}  // namespace
+
+Epoch ShardStep::next_epoch() const {
+  if (broken(Broken::reuse_epoch)) return std::max(next_.version.epoch, Epoch(1));
+  const Epoch named = broken(Broken::forget_named_epochs) ? Epoch(0) : in_.highest;
+  return std::max({next_.version.epoch, named, next_.seal.value_or(Epoch(0))}).next();
+}
+
+void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
+  next_.version.epoch = epoch;
+  next_.seal.reset();
+  next_.hand_over.reset();
+  next_.has_data = true;
+  timers_.sealing.reset();
+  timers_.handing.reset();
+  for (Holder& holder : next_.holders) {
+    if (!counts(holder)) continue;
+    if (holder.node == to.node) {
+      holder.told = *spec_.lead;
+      holder.may_be = *spec_.lead;
+      holder.copy_from.reset();
+    } else {
+      holder.told = spec_.rest;
+      holder.copy_from = to.node;
+    }
+    holder.reason = reason;
+    holder.version = {};
+  }
+}
+
+// Whether it can take over in a planned way: it is well, and near enough to what the leader has.
+bool ShardStep::may_follow_up(const Holder& holder) const {
+  const NodeFacts* node = facts(holder).node;
+  return counts(holder) && !holder.leaving && holder.arrived && is_in(holder, spec_.rest) && node->may_lead && !node->suspect &&
+         !node->stopping;
+}
+
+// The first of the placement that can lead.
+Holder* ShardStep::preferred() const {
+  auto& holders = const_cast<std::vector<Holder>&>(next_.holders);
+  for (const NodeId& node : next_.placement) {
+    const auto found = std::ranges::find(holders, node, &Holder::node);
+    if (found == holders.end()) continue;
+    const NodeFacts* known = facts(*found).node;
+    const bool leads = found->may_be == *spec_.lead && known != nullptr && known->may_lead && !known->stopping;
+    if (leads || may_follow_up(*found)) return &*found;
+  }
+  return nullptr;
+}
+
+void ShardStep::begin_hand_over(Holder& from, Holder& to, Reason reason) {
+  next_.hand_over = HandOver{from.node, to.node};
+  timers_.handing = in_.now;
+  tell(from, spec_.rest, reason);
+}
+
+// Somebody leads, and has not been told otherwise.
+void ShardStep::lead_on(Holder& leader) {
+  const HolderFacts known = facts(leader);
+  if (known.node != nullptr && known.node->suspect && spec_.control.fencing == Fencing::epoch && !next_.seal) {
+    next_.seal = next_epoch();
+    timers_.sealing = in_.now;
+  }
+  if (next_.seal) return seal_and_lead();
+  if (!is_in(leader, *spec_.lead)) {
+    if (is_failed(leader)) tell(leader, spec_.rest, Reason::failover);
+    return;
+  }
+  Holder* wanted = in_.lead ? find(*in_.lead) : nullptr;
+  if (wanted == &leader) forgets_order_ = true;
+  const bool asked = wanted != nullptr && wanted != &leader && may_follow_up(*wanted);
+  if (!asked) wanted = preferred();
+  if (wanted == nullptr || wanted == &leader) return;
+  const bool must = !known.node->may_lead || known.node->stopping || !is_placed(leader.node) || asked;
+  if (!must && (!in_.may_move || (timers_.given_up && in_.now < *timers_.given_up + hand_over_pause))) return;
+  const std::uint64_t ahead = known.progress, behind = facts(*wanted).progress;
+  if (spec_.seals && ahead > behind && ahead - behind > spec_.control.lag_max) {
+    say("{} is to lead, and is {} behind {}", wanted->node, ahead - behind, leader.node);
+    return;
+  }
+  begin_hand_over(leader, *wanted, asked ? Reason::operator_asked : must ? Reason::move : Reason::balance);
+}
+
+// The old one has stepped down: as soon as the new one has all that it had, it leads. If that takes too long the old one leads on.
+void ShardStep::follow_hand_over() {
+  Holder* from = find(next_.hand_over->from);
+  Holder* to = find(next_.hand_over->to);
+  if (!timers_.handing) timers_.handing = in_.now;
+  const ReplicaReport* last = from == nullptr ? nullptr : heard(*from);
+  if (last == nullptr) {  // it is lost, and with it what it had more than others: as after any loss
+    next_.hand_over.reset();
+    return seal_and_lead();
+  }
+  const bool well = to != nullptr && may_follow_up(*to);
+  const bool has_all = well && (!spec_.seals || facts(*to).progress >= last->progress || broken(Broken::lead_before_caught_up));
+  if (has_all) {
+    if (in_.lead == to->node) forgets_order_ = true;
+    return grant(*to, next_epoch(), from->reason);
+  }
+  const Instant end = *timers_.handing + spec_.control.hand_over;
+  if (well && in_.now < end) {
+    say("{} is to lead, and waits for what {} had", to->node, from->node);
+    return wake_at(end);
+  }
+  timers_.given_up = in_.now;
+  grant(*from, next_epoch(), from->reason);
+}
+
+bool ShardStep::is_sealed(const Holder& holder) const {
+  if (!is_present(holder)) return false;
+  const ReplicaReport* report = facts(holder).report;
+  return report != nullptr && report->sealed && report->sealed->against >= *next_.seal;
+}
+
+// So many that no write that was acknowledged by `acks` copies is unknown to all of them.
+std::size_t ShardStep::seals_needed() const {
+  const auto voters =
+      static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return counts(holder); }));
+  const std::size_t acks = spec_.control.acks;
+  if (acks == 0 || in_.accept_loss || broken(Broken::too_few_seals)) return 1;
+  return voters >= acks ? voters - acks + 1 : 1;
+}
+
+// acks 0: all that are there are asked, and those that are expected back are waited for a moment.
+bool ShardStep::seal_is_patient() const {
+  if (spec_.control.acks > 0 || in_.accept_loss) return true;
+  const Instant end = *timers_.sealing + spec_.control.seal_wait;
+  return in_.now >= end || std::ranges::all_of(next_.holders, [&](const Holder& holder) {
+           const NodeFacts* node = facts(holder).node;
+           const bool expected = counts(holder) && holder.arrived && node != nullptr && (node->joined || node->expected_back);
+           return !expected || is_lost_disk(holder) || is_sealed(holder);
+         });
+}
+
+void ShardStep::seal_and_lead() {
+  if (!next_.seal) {
+    next_.seal = next_epoch();
+    timers_.sealing = in_.now;
+  }
+  if (!timers_.sealing) timers_.sealing = in_.now;
+  std::vector<Holder*> able;
+  std::vector<std::string> awaited;
+  std::size_t sealed = 0;
+  for (Holder& holder : next_.holders) {
+    if (!counts(holder)) continue;
+    const bool skips = broken(Broken::skip_seal) && is_present(holder) && facts(holder).report != nullptr;
+    if (!is_sealed(holder) && !skips) {
+      awaited.push_back(holder.node.str());
+      continue;
+    }
+    ++sealed;
+    const bool fenced =
+        holder.may_be == *spec_.lead && facts(holder).node->suspect;  // sealed, so it has stepped down; but it is not well
+    const auto& report = *facts(holder).report;
+    const bool has_data =
+        (report.sealed && report.sealed->last > Epoch(0)) || skips || broken(Broken::empty_may_lead) || in_.accept_loss;
+    if (has_data && !fenced && !is_failed(holder)) able.push_back(&holder);
+  }
+  if (sealed < seals_needed() || !seal_is_patient()) {
+    if (spec_.control.acks == 0) wake_at(*timers_.sealing + spec_.control.seal_wait);
+    say("nobody leads: {} of {} sealed, waits for {}", sealed, std::max(seals_needed(), std::size_t{1}),
+        fmt::join(awaited, ", "));
+    return;
+  }
+  if (able.empty()) return say("nobody leads: nobody that is there has held its data");
+  const auto place_of = [&](const Holder& holder) {
+    return std::ranges::find(next_.placement, holder.node) - next_.placement.begin();
+  };
+  const auto rank = [&](const Holder* holder) {
+    const auto& seal = facts(*holder).report->sealed;
+    const NodeFacts* node = facts(*holder).node;
+    return std::tuple(seal ? seal->last : Epoch(0), seal ? seal->progress : 0,
+                      node->may_lead && !node->stopping && !node->suspect, -place_of(*holder));
+  };
+  Holder* best = *std::ranges::max_element(able, {}, rank);
+  // Enough are sealed against whoever led before: it can acknowledge nothing more, and is told to step down with everybody else.
+  for (Holder& holder : next_.holders) {
+    if (holder.may_be == *spec_.lead) holder.may_be = {};
+  }
+  if (in_.accept_loss) forgets_order_ = true;
+  grant(*best, *next_.seal, Reason::failover);
+}
+
+// It has never had any data: the first of the placement that is there leads.
+void ShardStep::lead_first() {
+  for (const NodeId& node : next_.placement) {
+    Holder* holder = find(node);
+    if (holder == nullptr || !counts(*holder) || !is_present(*holder) || is_failed(*holder)) continue;
+    const NodeFacts* known = facts(*holder).node;
+    if (known->may_lead && !known->suspect && !known->stopping) return grant(*holder, next_epoch(), Reason::first);
+  }
+  say("nobody leads: none of its nodes is there");
+}
+
+// Bounded states that are not leadership: whoever has room is sent there, in the order of the placement.
+void ShardStep::fill_bounded() {
+  for (const State& state : spec_.model->states()) {
+    if (state.count.kind != StateCount::Kind::number || (spec_.lead && state.name == *spec_.lead)) continue;
+    std::uint32_t taken = 0;
+    for (const Holder& holder : next_.holders) taken += holder.may_be == state.name ? 1 : 0;
+    for (const NodeId& node : next_.placement) {
+      if (taken >= state.count.number) break;
+      Holder* holder = find(node);
+      if (holder == nullptr || !holder->may_be.str().empty() || !counts(*holder) || !is_in(*holder, spec_.rest)) continue;
+      if (!facts(*holder).node->may_lead) continue;
+      tell(*holder, state.name, Reason::balance);
+      holder->may_be = state.name;
+      ++taken;
+    }
+  }
+}
+
+void ShardStep::lead() {
+  fill_bounded();
+  if (!spec_.lead || spec_.deleted) return;
+  Holder* leads = leader();
+  if (leads != nullptr && leads->told == *spec_.lead) return lead_on(*leads);
+  if (leads != nullptr) {
+    if (next_.seal) return seal_and_lead();
+    return say("waits for {} to step down", leads->node);
+  }
+  if (next_.hand_over) return follow_hand_over();
+  if (next_.holders.empty()) return;
+  if (!next_.has_data || !spec_.seals) return lead_first();
+  seal_and_lead();
+}
+
+}  // namespace evenkeel::control::detail

@@ -1,0 +1,146 @@
+// Members: who comes and who goes. New ones come first, and old ones go when they are not missed.
+//
+// Everybody who was ever told to hold the shard counts as a voter until the leader is known to count without it: so a seal that reaches
+// voters - acks + 1 of them has reached one that knows of every write that was acknowledged, whatever list the leader went by.
+
+#include "evenkeel/control/detail/shard_step.h"
+
+namespace evenkeel::control::detail {
+
+// Not under an open seal, nor while nobody leads a shard that has data.
+bool ShardStep::may_change_members() const {
+  if (broken(Broken::change_under_seal)) return true;
+  if (next_.seal || next_.hand_over) return false;
+  if (!spec_.lead || !next_.has_data) return true;
+  return std::ranges::any_of(next_.holders,
+                             [&](const Holder& holder) { return holder.told == *spec_.lead && is_in(holder, *spec_.lead); });
+}
+
+// Everybody of the placement is there and serves.
+bool ShardStep::is_settled() const {
+  return std::ranges::all_of(next_.placement, [&](const NodeId& node) {
+    const auto found = std::ranges::find(next_.holders, node, &Holder::node);
+    return found != next_.holders.end() && !found->leaving && serves(*found);
+  });
+}
+
+bool ShardStep::serves_without(const Holder& holder) const {
+  const auto others = std::ranges::count_if(
+      next_.holders, [&](const Holder& other) { return other.node != holder.node && !other.leaving && serves(other); });
+  return static_cast<std::uint32_t>(others) >= spec_.min_active;
+}
+
+// Those in error and those on lost nodes that should not hold it use none.
+std::size_t ShardStep::slots_used() const {
+  return static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) {
+    return counts(holder) && !is_failed(holder) && (is_placed(holder.node) || is_present(holder));
+  }));
+}
+
+// It has no data yet, so that they may all come at once.
+void ShardStep::add_first() {
+  for (const NodeId& node : next_.placement) {
+    const NodeFacts* known = in_.facts(node).node;
+    if (find(node) != nullptr || known == nullptr || !known->joined) continue;
+    next_.holders.push_back(
+        {.node = node, .data = known->data, .incarnation = known->incarnation, .told = spec_.rest, .reason = Reason::first});
+  }
+}
+
+void ShardStep::add() {
+  const auto serving =
+      static_cast<std::uint32_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return serves(holder); }));
+  const Slot slot = serving < spec_.replicas ? Slot::recovery : Slot::balance;
+  std::size_t used = slots_used();
+  for (const NodeId& node : next_.placement) {
+    const HolderFacts known = in_.facts(node);
+    if (find(node) != nullptr || known.node == nullptr || !known.node->joined || known.node->stopping) continue;
+    if (used >= spec_.replicas + spec_.extra) return say("{} waits: it has {} replicas already", node, used);
+    if (!in_.take_slot(node, slot)) {
+      say("{} waits for its turn to copy", node);
+      continue;
+    }
+    Holder holder{.node = node,
+                  .data = known.node->data,
+                  .incarnation = known.node->incarnation,
+                  .told = spec_.rest,
+                  .reason = slot == Slot::recovery ? Reason::move : Reason::balance};
+    if (known.report != nullptr) holder.held_before = known.report->version.epoch;
+    for (const Holder& other : next_.holders) {
+      if (spec_.lead ? other.told == *spec_.lead : serves(other)) holder.copy_from = other.node;
+    }
+    next_.holders.push_back(std::move(holder));
+    ++used;
+  }
+}
+
+// One at a time is told off, so that the others go on without it.
+void ShardStep::leave() {
+  for (Holder& holder : next_.holders) {
+    if (!holder.leaving && counts(holder)) continue;
+    if (counts(holder) && is_placed(holder.node) && !is_lost_disk(holder)) {
+      holder.leaving = false;  // it is wanted again
+      timers_.leaving.reset();
+    }
+    if (counts(holder) && holder.leaving) return;
+  }
+  for (Holder& holder : next_.holders) {
+    const bool void_disk = is_lost_disk(holder);
+    if (!counts(holder) || !holder.may_be.str().empty() || (is_placed(holder.node) && !void_disk)) continue;
+    const bool came_to_nothing = !holder.arrived && (!is_present(holder) || !is_placed(holder.node));
+    const bool unmissed = void_disk || came_to_nothing || spec_.deleted || broken(Broken::break_before_make) ||
+                          (is_settled() && (serves_without(holder) || broken(Broken::ignore_min_active)));
+    if (!unmissed) {
+      say("{} stays until the others serve", holder.node);
+      continue;
+    }
+    holder.leaving = true;
+    holder.version = {};
+    timers_.leaving = in_.now;
+    return;
+  }
+}
+
+// Who was told off is dropped when the leader counts without it and clients have had time to notice.
+void ShardStep::drop() {
+  for (Holder& holder : next_.holders) {
+    if (!counts(holder) || !holder.leaving || holder.version == Version{}) continue;
+    if (!timers_.leaving) timers_.leaving = in_.now;
+    const auto leads = !spec_.lead ? next_.holders.end() : std::ranges::find(next_.holders, *spec_.lead, &Holder::told);
+    const bool known = !spec_.lead || !next_.has_data || spec_.deleted || broken(Broken::forget_voters_at_once) ||
+                       (leads != next_.holders.end() && heard(*leads) != nullptr && heard(*leads)->version >= holder.version);
+    const Instant end = *timers_.leaving + (serves(holder) && !broken(Broken::no_linger) ? spec_.control.linger : Duration{});
+    if (!known) {
+      say("{} stays until the leader knows that it goes", holder.node);
+    } else if (in_.now < end) {
+      wake_at(end);
+    } else {
+      tell(holder, StateId(std::string(state_dropped)), Reason::move);
+      timers_.leaving.reset();
+    }
+  }
+  std::erase_if(next_.holders, [&](const Holder& holder) {
+    if (counts(holder)) return false;
+    const NodeFacts* node = facts(holder).node;
+    if (node != nullptr && node->removed) return true;
+    if (is_lost_disk(holder)) return true;  // its data went with the disk
+    return is_in(holder, StateId(std::string(state_dropped)));
+  });
+}
+
+void ShardStep::change_members() {
+  drop();
+  if (!may_change_members()) return;
+  if (spec_.deleted) {
+    next_.placement.clear();
+    return leave();
+  }
+  if (!next_.has_data || next_.holders.empty()) {
+    if (in_.may_move) add_first();
+  } else if (in_.may_move) {
+    add();
+  }
+  if (in_.may_move || spec_.deleted) leave();
+}
+
+}  // namespace evenkeel::control::detail

@@ -1,0 +1,92 @@
+#pragma once
+// The rules of one shard's step, and what they share. shard.cc: order, proofs, returns, view; shard_lead.cc: leadership; shard_members.cc: who
+// comes and goes.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evenkeel/control/detail/shard.h"
+
+namespace evenkeel::control::detail {
+
+class ShardStep {
+ public:
+  ShardStep(const ShardInput& input, ShardTimers& timers)
+      : in_(input), spec_(input.spec), timers_(timers), next_(input.record), was_(input.record) {}
+
+  ShardOutput decide();
+
+ private:
+  // shard.cc
+  void clear_proved();
+  void take_back();
+  void set_states();
+  void finish();
+  void show();
+
+  // shard_lead.cc
+  void lead();
+  void lead_on(Holder& leader);
+  void follow_hand_over();
+  void seal_and_lead();
+  void lead_first();
+  void begin_hand_over(Holder& from, Holder& to, Reason reason);
+  void grant(Holder& to, Epoch epoch, Reason reason);
+  void fill_bounded();
+  Holder* preferred() const;
+  bool may_follow_up(const Holder& holder) const;
+  bool is_sealed(const Holder& holder) const;
+  std::size_t seals_needed() const;
+  bool seal_is_patient() const;
+  Epoch next_epoch() const;
+
+  // shard_members.cc
+  void change_members();
+  void add_first();
+  void add();
+  void leave();
+  void drop();
+  bool may_change_members() const;
+  bool serves_without(const Holder& holder) const;
+  bool is_settled() const;
+  std::size_t slots_used() const;
+
+  // What is known of a holder.
+  HolderFacts facts(const Holder& holder) const { return in_.facts(holder.node); }
+  // Present: the very process that was told, on the disk that was told.
+  bool is_present(const Holder& holder) const;
+  // Its report, if it is about what it was told last.
+  const ReplicaReport* heard(const Holder& holder) const;
+  bool is_in(const Holder& holder, const StateId& state) const;
+  bool serves(const Holder& holder) const;
+  bool is_lost_disk(const Holder& holder) const;
+  bool is_failed(const Holder& holder) const;
+  bool counts(const Holder& holder) const { return holder.told.str() != state_dropped; }
+  bool is_placed(const NodeId& node) const { return std::ranges::find(next_.placement, node) != next_.placement.end(); }
+  Holder* find(const NodeId& node);
+  Holder* leader();  // who leads, or may still believe it
+  bool broken(Broken rule) const { return in_.broken == rule; }
+  void tell(Holder& holder, const StateId& state, Reason reason);
+  void wake_at(Instant at) { wake_ = std::min(wake_, at); }
+  template <class... Args>
+  void say(fmt::format_string<Args...> text, Args&&... args) {
+    why_.push_back({fmt::format(text, std::forward<Args>(args)...)});
+  }
+
+  const ShardInput& in_;
+  const Spec& spec_;
+  ShardTimers& timers_;
+  ShardRecord next_;
+  ShardView view_;
+  const ShardRecord& was_;
+  std::vector<Why> why_;
+  bool forgets_order_ = false;
+  Instant wake_ = Instant::max();
+};
+
+}  // namespace evenkeel::control::detail

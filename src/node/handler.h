@@ -1,0 +1,87 @@
+#pragma once
+// What a service writes to become a node: a handler that carries replicas from state to state.
+//
+//   struct Pages : node::ShardHandler {
+//     Result<> transition(const node::Transition& t, std::stop_token stop) override;   // open, copy, lead, step down, close, delete
+//     Sealed seal(const ShardId& shard, Epoch epoch) override;                         // refuse older epochs from now on
+//     node::Status report(const ShardId& shard) override;                              // progress, load, lag
+//   };
+//
+// A transition has everything that it needs: a handler never guesses whether this is a first placement or a restart, and never reads its
+// peers' states from a view that may be a moment old.
+//
+// Threads: transitions and seals of one shard come one after the other, of different shards at the same time; seal() and transitions that
+// leave or take leadership never wait behind slow ones of other shards. report() may come at any time. What a handler throws is its error.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "evenkeel/base/result.h"
+#include "evenkeel/base/time.h"
+#include "evenkeel/model/exchange.h"
+
+namespace evenkeel::node {
+
+// One step of a replica's way. from == to: only the peers, the epoch or the leader to copy from have changed; a follower follows the new
+// leader then.
+struct Transition {
+  ShardId shard;
+  StateId from;
+  StateId to;
+  StateId final;  // where the way leads: a handler may copy less if it only passes through
+  Version version;
+  Reason reason = Reason::first;
+  std::optional<Epoch> held_before;  // this node's data held the shard before, at that epoch
+  std::vector<Peer> peers;           // with their states as of this version
+  std::optional<NodeId> copy_from;
+  std::string metadata;  // the workload's own
+  Instant deadline;      // past it the transition is overdue
+  friend bool operator==(const Transition&, const Transition&) = default;
+};
+
+// How a replica is doing, now.
+struct Status {
+  std::uint64_t progress = 0;  // of its data, in the service's own measure; grows
+  std::optional<std::uint64_t> lag;
+  Amounts load;
+  friend bool operator==(const Status&, const Status&) = default;
+};
+
+// What a node has on disk when it joins.
+struct Held {
+  ShardId shard;
+  Version version;  // the last that it was told, as it wrote it down with its data
+  std::uint64_t progress = 0;
+  friend bool operator==(const Held&, const Held&) = default;
+};
+
+class ShardHandler {
+ public:
+  virtual ~ShardHandler() = default;
+
+  // Blocks until the replica is in state `to`, or fails; it should return soon, with Code::cancelled, once it is stopped.
+  virtual Result<> transition(const Transition& transition, std::stop_token stop) = 0;
+  // From now on nothing of an older epoch is taken; says how far the data goes. Quick; called again it says the same.
+  virtual Sealed seal(const ShardId& shard, Epoch epoch) = 0;
+  virtual Status report(const ShardId& shard) = 0;
+  // What is on disk, before the node joins.
+  virtual std::vector<Held> inventory() { return {}; }
+};
+
+// The same for those who do not block: on the node's loop, answers when it is done. The simulator's handlers are of this kind; a
+// ShardHandler becomes one by a pool of threads (pool.h).
+class AsyncHandler {
+ public:
+  virtual ~AsyncHandler() = default;
+
+  virtual void transition(Transition transition, std::stop_token stop, std::move_only_function<void(Result<>)> answer) = 0;
+  virtual void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) = 0;
+  virtual Status report(const ShardId& shard) = 0;
+  virtual std::vector<Held> inventory() = 0;
+};
+
+}  // namespace evenkeel::node

@@ -1,0 +1,54 @@
+#pragma once
+// Participant: the reconciler on a loop and a store. Node runs one with a pool of threads for its handler; the simulator runs thousands on
+// virtual time. It opens sessions and opens new ones after one is lost, writes the inventory before `live`, watches its own targets only,
+// writes reports in batches as soon as they change, and pulses.
+
+#include <functional>
+#include <memory>
+
+#include "evenkeel/base/loop.h"
+#include "evenkeel/base/rng.h"
+#include "evenkeel/node/node.h"
+#include "evenkeel/node/reconciler.h"
+#include "evenkeel/store/store.h"
+
+namespace evenkeel::node {
+
+struct ParticipantOptions {
+  NodeOptions node;  // store, data, threads and broker are Node's own, and not used here
+  DataId data;
+  Rng rng{0};  // incarnations
+  std::string version = "0";
+  // Where pulses go; empty: nowhere. Node finds the active controller by the store; the simulator has a network of its own.
+  std::function<void(const Pulse&)> send_pulse;
+  Duration pulse = {};  // how often; 0: a third of the session's ttl
+  std::function<void(const Stuck&)> on_stuck;
+};
+
+class Participant {
+ public:
+  // Begins to join. The store, the loop's and the handler must outlive it. Destroying it is like a crash.
+  Participant(store::Store& store, AsyncHandler& handler, ParticipantOptions options);
+  ~Participant();
+  Participant(const Participant&) = delete;
+  Participant& operator=(const Participant&) = delete;
+
+  // These three from any thread.
+  bool may_lead(const ShardId& shard, Epoch epoch) const;
+  bool is_current() const;
+  Incarnation incarnation() const;  // 0: not joined
+
+  bool joined() const;
+  bool settled() const;
+  std::vector<Reconciler::Replica> replicas() const;
+  // The pulse's answer says who is suspect of whom; a controller that answers is the active one.
+  void pulse_now();
+  // Permit, leaders away, replicas closed, session ended. The answer says what was not finished.
+  void leave(Duration timeout, store::Answer<void> answer);
+
+ private:
+  class Work;
+  std::shared_ptr<Work> work_;
+};
+
+}  // namespace evenkeel::node
