@@ -45,8 +45,8 @@ struct BeatSeen {
   bool ended = false;
   friend bool operator==(const BeatSeen&, const BeatSeen&) = default;
 };
-using Document = std::variant<ConfigDocument, NodeDocument, WorkloadDocument, LiveDocument, BeatSeen, Report, RecordBucket, ViewBucket, WaitsDocument,
-                              PermitDocument, OrderDocument>;
+using Document = std::variant<ConfigDocument, NodeDocument, WorkloadDocument, LiveDocument, BeatSeen, Report, RecordBucket,
+                              ViewBucket, WaitsDocument, PermitDocument, OrderDocument>;
 struct Saw {
   Key key;
   std::optional<Document> document;  // nothing: it is gone
@@ -83,9 +83,9 @@ using Input = std::variant<Saw, Elected, Deposed, Answered, Planned, Pulsed, Pul
 struct Commit {
   RecordBucket records;
   ViewBucket view;
-  std::vector<Target> targets;        // documents that change, whole
-  std::vector<NodeId> untargeted;     // nodes whose target document of this bucket goes
-  std::vector<ShardIndex> orders;     // that are carried out by it, and go
+  std::vector<Target> targets;     // documents that change, whole
+  std::vector<NodeId> untargeted;  // nodes whose target document of this bucket goes
+  std::vector<ShardIndex> orders;  // that are carried out by it, and go
   bool urgent = false;
 };
 // A small document of the controller's own, guarded by its epoch alone.
@@ -130,10 +130,10 @@ struct Overview {
   ControllerEpoch epoch;
   std::optional<std::string> maintenance;  // why
   std::uint32_t offline = 0;
-  std::uint32_t copies = 0;         // under way
-  std::uint32_t leaderless = 0;     // shards that should have a leader and have none
+  std::uint32_t copies = 0;      // under way
+  std::uint32_t leaderless = 0;  // shards that should have a leader and have none
   std::uint32_t below_min_active = 0;
-  std::vector<ShardId> orphans;     // held by some node and known to no record; at most 100
+  std::vector<ShardId> orphans;  // held by some node and known to no record; at most 100
 };
 
 class Machine {

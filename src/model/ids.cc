@@ -39,6 +39,10 @@ Result<ShardId> parse_shard_id(std::string_view text) {
   return ShardId{WorkloadId(std::string(text.substr(0, slash))), ShardIndex(static_cast<std::uint32_t>(*number))};
 }
 
+Result<Incarnation> parse_incarnation(std::string_view text) {
+  return parse_unsigned(text).map([](std::uint64_t number) { return Incarnation(number); });
+}
+
 std::optional<std::string> why_not_a_name(std::string_view text) { return why_not(text, ".-:@+"); }
 std::optional<std::string> why_not_a_label_key(std::string_view text) { return why_not(text, ".-:@+/"); }
 

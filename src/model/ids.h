@@ -52,6 +52,9 @@ struct ShardId {
 std::string format(const ShardId& id);
 Result<ShardId> parse_shard_id(std::string_view text);
 
+// An incarnation as the identity of a session: its digits, and back.
+Result<Incarnation> parse_incarnation(std::string_view text);
+
 constexpr std::size_t name_bytes_max = 253;
 
 // Why a text is not a name, or nothing if it is one. The parts of a zone path and the names of nodes, workloads, resources, states

@@ -36,10 +36,10 @@ struct Spec {
 
 // What is known about a node.
 struct NodeFacts {
-  bool joined = false;         // it has a session that is not over, and all of its inventory is known
-  Incarnation incarnation;     // of its latest session
-  bool over = false;           // that session is provably over
-  bool unknown = true;         // which session is its latest is not known: then `over` says that all are, by the time that has passed
+  bool joined = false;      // it has a session that is not over, and all of its inventory is known
+  Incarnation incarnation;  // of its latest session
+  bool over = false;        // that session is provably over
+  bool unknown = true;  // which session is its latest is not known: then `over` says that all are, by the time that has passed
   DataId data;
   bool suspect = false;        // it has not been heard of for a while
   bool may_lead = true;        // no operation, permit or unsteadiness forbids it

@@ -97,6 +97,9 @@ void World::take_config(ConfigDocument document) {
 }
 
 void World::take_live(std::uint32_t n, std::optional<LiveDocument> document) {
+  // It is ephemeral, and a hint: that it is gone says nothing.
+  if (!document) return;
+  nodes[n].last_zone = document->zone.substr(0, document->zone.find('/'));
   nodes[n].live = std::move(document);
   plan_due = true;
 }
@@ -175,6 +178,7 @@ void World::take_records(const Key& key, std::optional<RecordBucket> document) {
   for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) unit->records[slot] = {.shard = unit->shards[slot]};
   if (document) {
     unit->spec = document->spec;
+    unit->respecified = document->spec;
     for (ShardRecord& record : document->shards) {
       if (const auto slot = unit->slot(record.shard)) unit->records[*slot] = std::move(record);
     }
@@ -257,6 +261,8 @@ void World::lay_out(std::uint32_t w) {
     next.orders = std::move(unit.orders);
     next.report_heads = std::move(unit.report_heads);
     next.spec = unit.spec;
+    next.respecified = unit.respecified;
+    next.stale_targets = std::move(unit.stale_targets);
     next.pending = std::move(unit.pending);
     unit = std::move(next);
     touch_unit(info.units[b]);
@@ -270,13 +276,14 @@ void World::lay_out(std::uint32_t w) {
   const auto first = early_reports_.lower_bound(std::tuple(w, Bucket(0), 0u));
   const auto last = early_reports_.lower_bound(std::tuple(w + 1, Bucket(0), 0u));
   std::vector<std::pair<std::tuple<std::uint32_t, Bucket, std::uint32_t>, Report>> reports(std::make_move_iterator(first),
-                                                                                         std::make_move_iterator(last));
+                                                                                           std::make_move_iterator(last));
   early_reports_.erase(first, last);
   for (auto& [at, report] : reports) {
     const auto [of, bucket, n] = at;
     std::uint32_t& documents = nodes[n].report_documents[report.incarnation];  // counted again below
     if (--documents == 0) nodes[n].report_documents.erase(report.incarnation);
-    take_report(n, {.kind = Key::Kind::report, .node = nodes[n].name, .workload = info.name, .bucket = bucket}, std::move(report));
+    take_report(n, {.kind = Key::Kind::report, .node = nodes[n].name, .workload = info.name, .bucket = bucket},
+                std::move(report));
   }
 }
 
@@ -337,8 +344,10 @@ bool World::refresh(std::uint32_t n, Instant now) {
     facts.joined = seen != info.report_documents.end() && seen->second >= info.live->inventory;
   }
   if (info.live) facts.data = info.live->data;
-  facts.removed = info.order.operation == Operation::remove && (!info.order.data || !facts.joined || *info.order.data == facts.data);
-  const bool permitted = info.permit && (info.permit->stage == PermitDocument::Stage::granted || info.permit->stage == PermitDocument::Stage::go);
+  facts.removed =
+      info.order.operation == Operation::remove && (!info.order.data || !facts.joined || *info.order.data == facts.data);
+  const bool permitted =
+      info.permit && (info.permit->stage == PermitDocument::Stage::granted || info.permit->stage == PermitDocument::Stage::go);
   const bool forbidden = info.order.operation == Operation::drain || info.order.operation == Operation::no_leaders ||
                          info.order.operation == Operation::swap || permitted || (info.live && info.live->leaving);
   facts.suspect = info.facts.suspect && facts.joined;
@@ -352,7 +361,8 @@ bool World::refresh(std::uint32_t n, Instant now) {
   }
   const NodeFacts before = std::exchange(info.facts, facts);
   const auto means = [](const NodeFacts& f) {
-    return std::tuple(f.joined, f.incarnation, f.over, f.unknown, f.data, f.suspect, f.may_lead, f.stopping, f.expected_back, f.removed);
+    return std::tuple(f.joined, f.incarnation, f.over, f.unknown, f.data, f.suspect, f.may_lead, f.stopping, f.expected_back,
+                      f.removed);
   };
   return means(before) != means(facts);
 }

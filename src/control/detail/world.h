@@ -26,6 +26,8 @@ struct NodeInfo {
   std::optional<Instant> beatless_since;  // it has no beat, and once had something
   Duration gone_before = {};              // waited for it already, before `gone_since`
   std::optional<Instant> gone_since;
+  bool waited_out = false;  // its delay is over, and placement knows
+  std::string last_zone;
   Duration permit_before = {};
   std::optional<Instant> permit_since;  // the permit was given
   bool permit_over = false;             // its time is over: it counts as lost
@@ -55,12 +57,13 @@ struct Unit {
   std::vector<ShardTimers> timers;
   std::vector<std::optional<std::vector<NodeId>>> wanted;  // a placement that is not written yet
   std::vector<std::vector<HeldReport>> reports;            // by node
-  std::map<std::uint32_t, std::uint64_t> progress;         // of pulses: node * shards + slot; only where it is ahead of the report
+  std::map<std::uint32_t, std::uint64_t> progress;  // of pulses: node * shards + slot; only where it is ahead of the report
   std::map<ShardIndex, OrderDocument> orders;
   std::map<std::uint32_t, Report> report_heads;  // by node, without their replicas
   std::set<std::uint32_t> stale_targets;         // nodes whose document says something old about the workload
-  std::uint64_t spec = 0;
-  std::set<std::uint32_t> dirty;  // slots
+  std::uint64_t spec = 0;                        // that the targets are written by, as far as is known
+  std::uint64_t respecified = 0;                 // that `stale_targets` is about
+  std::set<std::uint32_t> dirty;                 // slots
   std::optional<Commit> pending;
 
   std::optional<std::uint32_t> slot(ShardIndex shard) const;
@@ -69,7 +72,7 @@ struct Unit {
 struct WorkloadInfo {
   WorkloadId name;
   std::optional<WorkloadDocument> document;
-  Spec spec;                         // only if there is a document and its model exists
+  Spec spec;  // only if there is a document and its model exists
   bool usable = false;
   std::string trouble;               // why not
   std::uint64_t hash = 0;            // of what targets say about it

@@ -6,7 +6,8 @@
 #include "evenkeel/base/read.h"
 #include "evenkeel/base/text.h"
 
-namespace evenkeel::store::detail {
+namespace evenkeel::store {
+namespace detail {
 namespace {
 
 constexpr std::uint64_t format_number = 1;
@@ -42,11 +43,13 @@ std::string format(const Beat& beat) {
                      beat.ended);
 }
 
+}  // namespace detail
+
 Result<Beat> parse_beat(const Entry& entry) {
   const auto document = Document::parse(entry.value, entry.key, Syntax::json);
-  auto beat = document ? read_beat(*document) : Result<Beat>(fail(document.error().to_error()));
+  auto beat = document ? detail::read_beat(*document) : Result<Beat>(fail(document.error().to_error()));
   if (!beat) return fail(std::move(beat).error().in(fmt::format("{} is no session's beat", entry.key)));
   return beat;
 }
 
-}  // namespace evenkeel::store::detail
+}  // namespace evenkeel::store
