@@ -196,6 +196,7 @@ struct PermitDocument {
   std::string reason;  // why it is refused, or what it waits for
   friend bool operator==(const PermitDocument&, const PermitDocument&) = default;
 };
+std::string_view name(PermitDocument::Stage stage);
 
 // 4. What only the controller writes; records, targets and view are in exchange.h.
 

@@ -498,3 +498,30 @@ nodes: [{name: "w[1-1048576]", labels: {a: 1, b: 1, c: 1, d: 1, e: 1}}]
 ----
 c.yaml:1:16: error: more than 4194304 labels, taints and amounts of all nodes together
   name fewer nodes
+
+# What the controller cannot be told.
+parse
+settings: {session_ttl: 500ms, controller_ttl: 2h, max_offline: 2, resume_offline: 3, extra_replicas: 0, permit: 0s, errors_max: 101%}
+nodes: [{name: n1}]
+workloads:
+  - {name: t1, shards: 8, replicas: 3, min_active: 4, acks: 5, transition: 0s}
+  - {name: t2, shards: 8, replicas: 3, acks: 1, fencing: epoch}
+  - {name: t3, shards: 8, replicas: 3, fencing: epoch}
+barred:
+  - {workload: t1, shard: 3, node: n1}
+  - {workload: t1, shard: 8, node: n1}
+  - {workload: t4, shard: 0, node: n1}
+  - {workload: t1, shard: 3, node: n1}
+----
+
+parse
+settings: {rebalance_delay: 5, recovery: 3, balance: {copys: 1}, recovery_per_zone: {copies: -1, bytes_per_second: fast}, permit: -1s}
+workloads:
+  - {name: t1, shards: 8, fencing: epochs, key_map: list, lag_max: 18446744073709551616, metadata: [], linger: soon}
+barred: [{workload: t1, shard: x, node: n1}, 5]
+----
+
+# Of what is wrong already, nothing more is said.
+parse
+workloads: [{name: t1, shards: 8, replicas: three, min_active: 2, acks: 3}]
+----
