@@ -150,22 +150,26 @@ class Checker {
 
   void check_control(const Path& path, const ControlSettings& control) {
     for (const auto& [name, member] : detail::settings_durations) check_duration(path / std::string(name), control.*member);
-    check_between(path / "session_ttl", control.session_ttl, 1s, 1h, "shorter, a pause looks like a death; longer, a death is seen late");
+    check_between(path / "session_ttl", control.session_ttl, 1s, 1h,
+                  "shorter, a pause looks like a death; longer, a death is seen late");
     check_between(path / "controller_ttl", control.controller_ttl, 300ms, 1h,
                   "shorter, a pause looks like a death; longer, a death is seen late");
     if (control.permit == Duration::zero()) add(path / "permit", "a permit of no time would end at once", "give it some");
     if (control.max_offline && control.resume_offline && *control.resume_offline > *control.max_offline) {
-      add(path / "resume_offline", fmt::format("resume_offline {} is above max_offline {}", *control.resume_offline, *control.max_offline),
+      add(path / "resume_offline",
+          fmt::format("resume_offline {} is above max_offline {}", *control.resume_offline, *control.max_offline),
           "maintenance would end before it begins: lower it");
     }
     if (control.extra_replicas == 0)
-      add(path / "extra_replicas", "without an extra replica nothing can move: a move adds one before it drops one", "give 1 or more");
+      add(path / "extra_replicas", "without an extra replica nothing can move: a move adds one before it drops one",
+          "give 1 or more");
     for (const auto& [name, member] : detail::settings_throttles) {
       if ((control.*member).bytes_per_second.negative())
         add(path / std::string(name) / "bytes_per_second", "a limit is negative", "give zero, for no limit, or more");
     }
     if (control.errors_max > Ratio::percent(100)) {
-      add(path / "errors_max", fmt::format("{} of the replicas can never be in error", format(control.errors_max)), "give at most 100%");
+      add(path / "errors_max", fmt::format("{} of the replicas can never be in error", format(control.errors_max)),
+          "give at most 100%");
     }
   }
   void check_duration(const Path& path, Duration value) {
@@ -254,9 +258,8 @@ class Checker {
   // Where every node has a replica, their number is not the workload's to say.
   bool on_every_node(const Workload& workload) const {
     const StateModel* model = find_state_model(cluster_, workload.state_model.str());
-    return model == nullptr || std::ranges::any_of(model->states(), [](const State& state) {
-             return state.count.kind == StateCount::Kind::nodes;
-           });
+    return model == nullptr ||
+           std::ranges::any_of(model->states(), [](const State& state) { return state.count.kind == StateCount::Kind::nodes; });
   }
 
   void check_control(const Path& path, const Workload& workload) {

@@ -73,7 +73,8 @@ Cluster cluster_around(const WorkloadDocument& document) {
   out.workloads.push_back(workload);
   for (const auto* others : {&workload.apart_from, &workload.close_to}) {
     for (const WorkloadId& other : *others) {
-      if (std::ranges::find(out.workloads, other, &Workload::name) == out.workloads.end()) out.workloads.push_back({.name = other});
+      if (std::ranges::find(out.workloads, other, &Workload::name) == out.workloads.end())
+        out.workloads.push_back({.name = other});
     }
   }
   return out;
@@ -121,12 +122,14 @@ Result<ConfigDocument> parse_config(std::string_view text, std::string_view wher
   });
   if (const auto value = fields.take("freeze")) {
     FieldReader parts(*value, reader.problems(), "a freeze");
-    parts.flag("keep_leaders", out.freeze.emplace().keep_leaders);
-    read_reason(parts, reader.problems(), out.freeze->reason, out.freeze->timeout);
+    Freeze& freeze = out.freeze.emplace();
+    parts.flag("keep_leaders", freeze.keep_leaders);
+    read_reason(parts, reader.problems(), freeze.reason, freeze.timeout);
   }
   if (const auto value = fields.take("maintenance")) {
     FieldReader parts(*value, reader.problems(), "maintenance");
-    read_reason(parts, reader.problems(), out.maintenance.emplace().reason, out.maintenance->timeout);
+    Maintenance& maintenance = out.maintenance.emplace();
+    read_reason(parts, reader.problems(), maintenance.reason, maintenance.timeout);
   }
   fields.flag("compact", out.compact);
   Cluster cluster{.name = ClusterId("c"), .settings = out.settings, .state_models = out.state_models};

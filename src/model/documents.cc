@@ -173,11 +173,10 @@ struct Shape<HandOver> {
 template <>
 struct Shape<ShardRecord> {
   static constexpr std::string_view what = "a record";
-  static constexpr auto fields =
-      std::tuple(required("shard", &ShardRecord::shard), required("version", &ShardRecord::version),
-                 field("has_data", &ShardRecord::has_data), field("seal", &ShardRecord::seal),
-                 field("hand_over", &ShardRecord::hand_over), field("placement", &ShardRecord::placement),
-                 field("holders", &ShardRecord::holders));
+  static constexpr auto fields = std::tuple(required("shard", &ShardRecord::shard), required("version", &ShardRecord::version),
+                                            field("has_data", &ShardRecord::has_data), field("seal", &ShardRecord::seal),
+                                            field("hand_over", &ShardRecord::hand_over),
+                                            field("placement", &ShardRecord::placement), field("holders", &ShardRecord::holders));
 };
 template <>
 struct Shape<RecordBucket> {
@@ -204,8 +203,8 @@ struct Shape<Target> {
 template <>
 struct Shape<Sealed> {
   static constexpr std::string_view what = "a seal";
-  static constexpr auto fields = std::tuple(required("against", &Sealed::against), required("last", &Sealed::last),
-                                            required("progress", &Sealed::progress));
+  static constexpr auto fields =
+      std::tuple(required("against", &Sealed::against), required("last", &Sealed::last), required("progress", &Sealed::progress));
 };
 template <>
 struct Shape<ReplicaReport> {
@@ -219,16 +218,15 @@ struct Shape<ReplicaReport> {
 template <>
 struct Shape<Report> {
   static constexpr std::string_view what = "a report";
-  static constexpr auto fields =
-      std::tuple(required("incarnation", &Report::incarnation), required("data", &Report::data),
-                 required("obeyed", &Report::obeyed), required("replicas", &Report::replicas));
+  static constexpr auto fields = std::tuple(required("incarnation", &Report::incarnation), required("data", &Report::data),
+                                            required("obeyed", &Report::obeyed), required("replicas", &Report::replicas));
 };
 template <>
 struct Shape<ShardView> {
   static constexpr std::string_view what = "a shard's view";
-  static constexpr auto fields = std::tuple(required("shard", &ShardView::shard), required("version", &ShardView::version),
-                                            field("leader", &ShardView::leader), field("next", &ShardView::next),
-                                            field("others", &ShardView::others));
+  static constexpr auto fields =
+      std::tuple(required("shard", &ShardView::shard), required("version", &ShardView::version),
+                 field("leader", &ShardView::leader), field("next", &ShardView::next), field("others", &ShardView::others));
 };
 template <>
 struct Shape<ViewBucket> {
@@ -246,9 +244,8 @@ struct Shape<ReplicaPulse> {
 template <>
 struct Shape<Pulse> {
   static constexpr std::string_view what = "a pulse";
-  static constexpr auto fields =
-      std::tuple(required("node", &Pulse::node), required("incarnation", &Pulse::incarnation), required("count", &Pulse::count),
-                 required("replicas", &Pulse::replicas));
+  static constexpr auto fields = std::tuple(required("node", &Pulse::node), required("incarnation", &Pulse::incarnation),
+                                            required("count", &Pulse::count), required("replicas", &Pulse::replicas));
 };
 
 // 5. The other documents.
@@ -262,32 +259,31 @@ struct Shape<Taint> {
 template <>
 struct Shape<NodeDocument> {
   static constexpr std::string_view what = "a node's document";
-  static constexpr auto fields = std::tuple(
-      field("operation", &NodeDocument::operation), field("swap_with", &NodeDocument::swap_with),
-      field("reason", &NodeDocument::reason), field("data", &NodeDocument::data), field("since", &NodeDocument::since),
-      field("rebalance_delay", &NodeDocument::rebalance_delay), field("capacity", &NodeDocument::capacity),
-      field("power", &NodeDocument::power), field("labels", &NodeDocument::labels), field("taints", &NodeDocument::taints),
-      field("disabled", &NodeDocument::disabled));
+  static constexpr auto fields =
+      std::tuple(field("operation", &NodeDocument::operation), field("swap_with", &NodeDocument::swap_with),
+                 field("reason", &NodeDocument::reason), field("data", &NodeDocument::data), field("since", &NodeDocument::since),
+                 field("rebalance_delay", &NodeDocument::rebalance_delay), field("capacity", &NodeDocument::capacity),
+                 field("power", &NodeDocument::power), field("labels", &NodeDocument::labels),
+                 field("taints", &NodeDocument::taints), field("disabled", &NodeDocument::disabled));
 };
 template <>
 struct Shape<OrderDocument> {
   static constexpr std::string_view what = "an order";
-  static constexpr auto fields = std::tuple(field("lead", &OrderDocument::lead), field("accept_loss", &OrderDocument::accept_loss),
-                                            field("reset", &OrderDocument::reset), field("adopt", &OrderDocument::adopt),
-                                            field("drop", &OrderDocument::drop));
+  static constexpr auto fields = std::tuple(
+      field("lead", &OrderDocument::lead), field("accept_loss", &OrderDocument::accept_loss),
+      field("reset", &OrderDocument::reset), field("adopt", &OrderDocument::adopt), field("drop", &OrderDocument::drop));
 };
 template <>
 struct Shape<LiveDocument> {
   static constexpr std::string_view what = "a live node";
-  static constexpr auto fields =
-      std::tuple(required("incarnation", &LiveDocument::incarnation), required("data", &LiveDocument::data),
-                 required("address", &LiveDocument::address), field("version", &LiveDocument::version),
-                 required("reads", &LiveDocument::reads), field("zone", &LiveDocument::zone),
-                 field("labels", &LiveDocument::labels), field("taints", &LiveDocument::taints),
-                 field("cores", &LiveDocument::cores), field("capacity", &LiveDocument::capacity),
-                 field("used", &LiveDocument::used), field("power", &LiveDocument::power),
-                 field("state_models", &LiveDocument::state_models), field("inventory", &LiveDocument::inventory),
-                 field("leaving", &LiveDocument::leaving));
+  static constexpr auto fields = std::tuple(
+      required("incarnation", &LiveDocument::incarnation), required("data", &LiveDocument::data),
+      required("address", &LiveDocument::address), field("version", &LiveDocument::version),
+      required("reads", &LiveDocument::reads), field("zone", &LiveDocument::zone), field("labels", &LiveDocument::labels),
+      field("taints", &LiveDocument::taints), field("cores", &LiveDocument::cores), field("capacity", &LiveDocument::capacity),
+      field("used", &LiveDocument::used), field("power", &LiveDocument::power),
+      field("state_models", &LiveDocument::state_models), field("inventory", &LiveDocument::inventory),
+      field("leaving", &LiveDocument::leaving));
 };
 template <>
 struct Shape<PermitDocument> {
@@ -300,10 +296,9 @@ struct Shape<PermitDocument> {
 template <>
 struct Shape<WaitsDocument> {
   static constexpr std::string_view what = "waits";
-  static constexpr auto fields =
-      std::tuple(field("gone", &WaitsDocument::gone), field("permits", &WaitsDocument::permits),
-                 field("maintenance", &WaitsDocument::maintenance), field("entered", &WaitsDocument::entered),
-                 field("freeze", &WaitsDocument::freeze));
+  static constexpr auto fields = std::tuple(field("gone", &WaitsDocument::gone), field("permits", &WaitsDocument::permits),
+                                            field("maintenance", &WaitsDocument::maintenance),
+                                            field("entered", &WaitsDocument::entered), field("freeze", &WaitsDocument::freeze));
 };
 
 struct EpochDocument {
@@ -350,15 +345,11 @@ std::string format(const Target& document) { return put_document(document, forma
 std::string format(const Report& document) { return put_document(document, format_written); }
 std::string format(const ViewBucket& document) { return put_document(document, format_written); }
 std::string format(const Pulse& pulse) { return put_document(pulse, format_written); }
-std::string format_controller_epoch(ControllerEpoch epoch) {
-  return put_document(detail::EpochDocument{epoch}, format_written);
-}
+std::string format_controller_epoch(ControllerEpoch epoch) { return put_document(detail::EpochDocument{epoch}, format_written); }
 
 Result<NodeDocument> parse_node(std::string_view text, std::string_view where) {
   auto out = get_document<NodeDocument>(text, where, format_written);
   if (!out) return out;
-  if (std::ranges::adjacent_find(out->disabled, std::greater_equal<>()) != out->disabled.end())
-    return fail(Code::invalid, "{}: error: the disabled shards are not in rising order, each once", where);
   Node node;
   node.capacity = out->capacity.value_or(node.capacity);
   node.power = out->power.value_or(node.power);

@@ -107,8 +107,8 @@ class AnyCluster {
   }
   // Whatever people and programs write into a field that is theirs.
   std::string text() {
-    static constexpr const char* texts[] = {"disk is full",       "a \"quoted\" \\ word", "größer als\t2 GiB\n", "{\"a\": [1, null]}",
-                                            "\x01 and \x7f", "𝄞 ✓ é",                   "7",                  ""};
+    static constexpr const char* texts[] = {
+        "disk is full", "a \"quoted\" \\ word", "größer als\t2 GiB\n", "{\"a\": [1, null]}", "\x01 and \x7f", "𝄞 ✓ é", "7", ""};
     std::string out;
     for (auto i = rng_.below(4); i > 0; --i) out += texts[rng_.below(std::size(texts))];
     return out;

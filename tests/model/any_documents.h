@@ -57,9 +57,7 @@ class AnyDocuments : private AnyCluster {
     out.highest = Epoch(number());
     return out;
   }
-  OrderDocument order() {
-    return {maybe(&AnyDocuments::node_id), rng_.chance(1, 2), node_ids(), node_ids(), node_ids()};
-  }
+  OrderDocument order() { return {maybe(&AnyDocuments::node_id), rng_.chance(1, 2), node_ids(), node_ids(), node_ids()}; }
   // Of the node n1.
   LiveDocument live() {
     LiveDocument out{.node = NodeId("n1"), .incarnation = incarnation(), .data = data_id()};
@@ -79,7 +77,8 @@ class AnyDocuments : private AnyCluster {
     return out;
   }
   PermitDocument permit() {
-    return {incarnation(), static_cast<PermitDocument::Stage>(rng_.below(4)), rng_.chance(1, 2), maybe(&AnyDocuments::wait), text()};
+    return {incarnation(), static_cast<PermitDocument::Stage>(rng_.below(4)), rng_.chance(1, 2), maybe(&AnyDocuments::wait),
+            text()};
   }
   WaitsDocument waits() {
     WaitsDocument out;

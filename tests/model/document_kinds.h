@@ -55,9 +55,7 @@ inline const DocumentKind document_kinds[] = {
     {"target", [](auto text) { return rewrite_document(text, [](auto t) { return parse_target(t, document_key, "target"); }); }},
     {"report", [](auto text) { return rewrite_document(text, [](auto t) { return parse_report(t, document_key, "report"); }); }},
     {"view",
-     [](auto text) {
-       return rewrite_document(text, [](auto t) { return parse_view(t, WorkloadId("t1"), Bucket(3), "view"); });
-     }},
+     [](auto text) { return rewrite_document(text, [](auto t) { return parse_view(t, WorkloadId("t1"), Bucket(3), "view"); }); }},
     {"controller_epoch",
      [](auto text) { return rewrite_document(text, [](auto t) { return parse_controller_epoch(t, "controller_epoch"); }); }},
     {"pulse", [](auto text) { return rewrite_document(text, [](auto t) { return parse_pulse(t); }); }},

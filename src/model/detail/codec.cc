@@ -57,14 +57,17 @@ std::optional<std::uint64_t> format_of(std::string_view text) {
 Result<void> check_format(std::string_view text, std::string_view where, std::uint32_t known) {
   const auto format = format_of(text);
   if (format && *format > known)
-    return fail(Code::refused, "{} has format {}, and this version reads up to {}: something newer wrote it", where, *format, known);
+    return fail(Code::refused, "{} has format {}, and this version reads up to {}: something newer wrote it", where, *format,
+                known);
   if (format && *format > 0) return {};
   // What the text itself is wrong in is the better message.
   JsonScan in(text);
   in.begin_map("a document with its fields");
   for (bool first = true; in.next_key(first);) {
-    if (in.key() == "format" && in.count(known) == 0) in.fail("there is no format 0", "the first is 1");
-    else if (in.key() != "format") in.skip();
+    if (in.key() == "format" && in.count(known) == 0)
+      in.fail("there is no format 0", "the first is 1");
+    else if (in.key() != "format")
+      in.skip();
   }
   in.fail_at(0, "a document lacks the field \"format\"", "add it");
   return tl::unexpected(in.problems(where).to_error());

@@ -17,7 +17,7 @@
 //   put(text, value);   get(scan, value);
 //
 // A required field is always written, and missed where it is absent; another one is written only where it is not what a value starts with.
-// An optional is absent or there. Lists of things that have a shard are in rising order of it. Fields that are not described are overlooked.
+// An optional is absent or there. Lists of shards, and of things that have one, are in rising order. Fields that are not described are overlooked.
 
 #include <array>
 #include <concepts>
@@ -257,11 +257,11 @@ template <Worded T>
 void get(JsonScan& in, T& out) {
   const auto word = in.text(Words<T>::what);
   if (in.failed()) return;
-  std::vector<std::string_view> names;
   for (const T value : Words<T>::all) {
     if (name(value) == word) return void(out = value);
-    names.push_back(name(value));
   }
+  std::vector<std::string_view> names;
+  for (const T value : Words<T>::all) names.push_back(name(value));
   in.fail(fmt::format("expected {}, found the text {}", Words<T>::what, quote(word)),
           fmt::format("known: {}", fmt::join(names, ", ")));
 }
@@ -331,6 +331,18 @@ void get(JsonScan& in, std::map<K, V>& out) {
   }
 }
 
+inline std::string shard_of(const ShardId& shard) { return format(shard); }
+template <ByShard T>
+ShardIndex shard_of(const T& item) {
+  return item.shard;
+}
+
+inline bool rises(const ShardId& a, const ShardId& b) { return a < b; }
+template <ByShard T>
+bool rises(const T& a, const T& b) {
+  return a.shard < b.shard;
+}
+
 template <class T>
 void get(JsonScan& in, std::vector<T>& out) {
   in.begin_list("a list");
@@ -338,8 +350,8 @@ void get(JsonScan& in, std::vector<T>& out) {
     const auto start = in.began();
     get(in, out.emplace_back());
     if constexpr (ByShard<T>) {
-      if (out.size() < 2 || out.back().shard > out[out.size() - 2].shard) continue;
-      in.fail_at(start, fmt::format("shard {} stands after shard {}", out.back().shard, out[out.size() - 2].shard),
+      if (out.size() < 2 || rises(out[out.size() - 2], out.back())) continue;
+      in.fail_at(start, fmt::format("shard {} stands after shard {}", shard_of(out.back()), shard_of(out[out.size() - 2])),
                  "each is there once, in rising order");
     }
   }

@@ -14,8 +14,10 @@ struct NamedField {
 };
 
 inline constexpr NamedField<ControlSettings, Duration> settings_durations[] = {
-    {"session_ttl", &ControlSettings::session_ttl},         {"controller_ttl", &ControlSettings::controller_ttl},
-    {"rebalance_delay", &ControlSettings::rebalance_delay}, {"permit", &ControlSettings::permit},
+    {"session_ttl", &ControlSettings::session_ttl},
+    {"controller_ttl", &ControlSettings::controller_ttl},
+    {"rebalance_delay", &ControlSettings::rebalance_delay},
+    {"permit", &ControlSettings::permit},
     {"steady", &ControlSettings::steady},
 };
 inline constexpr NamedField<ControlSettings, Throttle> settings_throttles[] = {
@@ -29,8 +31,10 @@ inline constexpr NamedField<ControlSettings, Throttle> settings_throttles[] = {
     {"balance_per_workload", &ControlSettings::balance_per_workload},
 };
 inline constexpr NamedField<WorkloadControl, Duration> workload_durations[] = {
-    {"seal_wait", &WorkloadControl::seal_wait},   {"hand_over", &WorkloadControl::hand_over},
-    {"linger", &WorkloadControl::linger},         {"transition", &WorkloadControl::transition},
+    {"seal_wait", &WorkloadControl::seal_wait},
+    {"hand_over", &WorkloadControl::hand_over},
+    {"linger", &WorkloadControl::linger},
+    {"transition", &WorkloadControl::transition},
 };
 
 }  // namespace evenkeel::detail

@@ -60,8 +60,10 @@ Diagnostics JsonScan::problems(std::string_view file) const {
 }
 
 char JsonScan::peek() {
-  while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\r' || text_[at_] == '\t')) ++at_;
-  return at_ < text_.size() ? text_[at_] : '\0';
+  const char *c = text_.data() + at_, *const end = text_.data() + text_.size();
+  while (c != end && (*c == ' ' || *c == '\n' || *c == '\r' || *c == '\t')) ++c;
+  at_ = static_cast<std::size_t>(c - text_.data());
+  return c != end ? *c : '\0';
 }
 
 // What stands here, as Value::describe says it.
@@ -86,7 +88,8 @@ void JsonScan::expected(std::string_view what) {
   if (failed()) return;
   peek();
   began_ = at_;
-  auto message = fmt::format("expected {}, found {}", what, found());  // finding may itself fail, which is then the better message
+  auto message =
+      fmt::format("expected {}, found {}", what, found());  // finding may itself fail, which is then the better message
   fail_at(began_, std::move(message));
 }
 
@@ -143,53 +146,56 @@ std::string_view JsonScan::text_or_number(std::string_view what) { return at_num
 std::string_view JsonScan::quoted(std::string& buffer) {
   began_ = at_++;
   const std::size_t start = at_;
-  bool ascii = true, escapes = false;
-  buffer.clear();
-  while (at_ < text_.size() && text_[at_] != '"') {
-    const auto c = static_cast<unsigned char>(text_[at_]);
-    if (c < 0x20) {
+  std::size_t copied = start;  // up to where it is in the buffer, if there are escapes
+  unsigned char bits = 0;
+  for (;;) {
+    const char *c = text_.data() + at_, *const end = text_.data() + text_.size();
+    for (; c != end && *c != '"' && *c != '\\' && static_cast<unsigned char>(*c) >= 0x20; ++c)
+      bits |= static_cast<unsigned char>(*c);
+    at_ = static_cast<std::size_t>(c - text_.data());
+    if (c == end)
+      fail("a text without its closing quote");
+    else if (*c != '"' && *c != '\\')
       fail_at(at_, "a control character in a text", "write it as an escape");
-      return {};
-    }
-    ascii &= c < 0x80;
-    if (c == '\\') {
-      if (!std::exchange(escapes, true)) buffer.assign(text_, start, at_ - start);
-      unescape(buffer);
-    } else {
-      if (escapes) buffer += text_[at_];
-      ++at_;
-    }
-  }
-  if (at_ == text_.size()) {
-    fail("a text without its closing quote");
-    return {};
+    if (failed()) return {};
+    if (*c == '"') break;
+    if (copied == start) buffer.clear();
+    buffer.append(text_, copied, at_ - copied);
+    copied = unescape(buffer);
+    if (failed()) return {};
   }
   const auto raw = text_.substr(start, at_++ - start);
-  if (!ascii) {
+  if (bits >= 0x80) {
     if (const auto bad = find_invalid_utf8(raw)) {
       fail_at(start + *bad, fmt::format("byte 0x{:02x} is not valid UTF-8", static_cast<unsigned char>(raw[*bad])));
       return {};
     }
   }
-  return escapes ? std::string_view(buffer) : raw;
+  if (copied == start) return raw;
+  buffer.append(text_, copied, start + raw.size() - copied);
+  return buffer;
 }
 
-void JsonScan::unescape(std::string& buffer) {
+// Adds what the escape here means, and returns where it ends.
+std::size_t JsonScan::unescape(std::string& buffer) {
   constexpr std::string_view letters = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
   const std::size_t start = at_++;
   const char letter = at_ < text_.size() ? text_[at_++] : '\0';
   if (const auto at = letters.find(letter); at != std::string_view::npos) {
     buffer += meant[at];
-    return;
+    return at_;
   }
   const auto first = letter == 'u' ? hex4() : std::nullopt;
   const bool high = first && *first >= 0xD800 && *first < 0xDC00;
   std::optional<std::uint32_t> second;
   if (high && text_.substr(at_).starts_with("\\u")) at_ += 2, second = hex4();
   const bool pair = second && *second >= 0xDC00 && *second < 0xE000;
-  if (!first || (high && !pair) || (!high && *first >= 0xDC00 && *first < 0xE000))
-    return fail_at(start, "not a valid escape", R"(use \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits)");
-  append_utf8(buffer, high ? 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00) : *first);
+  if (!first || (high && !pair) || (!high && *first >= 0xDC00 && *first < 0xE000)) {
+    fail_at(start, "not a valid escape", R"(use \" \\ \/ \b \f \n \r \t or \u and four hexadecimal digits)");
+  } else {
+    append_utf8(buffer, high ? 0x10000 + ((*first - 0xD800) << 10) + (*second - 0xDC00) : *first);
+  }
+  return at_;
 }
 
 std::optional<std::uint32_t> JsonScan::hex4() {
@@ -205,9 +211,12 @@ std::optional<std::uint32_t> JsonScan::hex4() {
 std::string_view JsonScan::plain() {
   peek();
   began_ = at_;
+  while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
   const auto inside = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
   };
+  const bool digits = at_ > began_ && (at_ == text_.size() || !inside(text_[at_]));
+  if (digits && (text_[began_] != '0' || at_ == began_ + 1)) return text_.substr(began_, at_ - began_);
   while (at_ < text_.size() && inside(text_[at_])) ++at_;
   const auto word = text_.substr(began_, at_ - began_);
   if (word != "true" && word != "false" && word != "null" && !is_number(word))

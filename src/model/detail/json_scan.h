@@ -65,7 +65,7 @@ class JsonScan {
   void expected(std::string_view what);
   std::string found();
   std::string_view quoted(std::string& buffer);
-  void unescape(std::string& buffer);
+  std::size_t unescape(std::string& buffer);
   std::optional<std::uint32_t> hex4();
   std::string_view plain();
   void skip(std::size_t depth);

@@ -15,8 +15,7 @@ void write_throttle(Writer& out, std::string_view name, const Throttle& throttle
   if (throttle == usual) return;
   out.key(name).begin_map(Flow::line);
   write_count(out, "copies", throttle.copies, usual.copies);
-  if (throttle.bytes_per_second != usual.bytes_per_second)
-    out.key("bytes_per_second").number(format(throttle.bytes_per_second));
+  if (throttle.bytes_per_second != usual.bytes_per_second) out.key("bytes_per_second").number(format(throttle.bytes_per_second));
   out.end_map();
 }
 
