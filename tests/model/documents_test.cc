@@ -5,6 +5,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
+#include <fstream>
+#include <set>
+
 #include "evenkeel/base/text.h"
 #include "evenkeel/model/model.h"
 #include "tests/model/any_documents.h"
@@ -147,6 +151,39 @@ TEST(Documents, ReadTheJsonThatDocumentReads) {
     const auto document = Document::parse(text, "k", Syntax::json);
     RC_ASSERT(parse_controller_epoch(text, "k").has_value() == document.has_value());
   }));
+}
+
+// The page about the store shows a document of each kind, in the form in which it is written.
+TEST(Documents, AreAsTheirPageShowsThem) {
+  const std::map<std::string_view, std::string_view> kinds = {
+      {"config", "config"},      {"nodes", "node"},     {"workloads", "workload"}, {"orders", "order"},
+      {"live", "live"},          {"reports", "report"}, {"permits", "permit"},     {"shards", "records"},
+      {"targets", "target"},     {"view", "view"},      {"waits", "waits"},        {"controller_epoch", "controller_epoch"},
+      {"## The pulse", "pulse"},
+  };
+  std::ifstream page(EVENKEEL_TESTS_DIR "/../docs/documents.md");
+  std::string kind, text;
+  std::set<std::string_view> shown;
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    if (line == "```" && std::exchange(inside, false)) {
+      ASSERT_TRUE(kinds.contains(kind)) << kind;
+      const auto known = std::ranges::find(document_kinds, kinds.at(kind), &DocumentKind::name);
+      const auto written = known->rewrite(text);
+      EXPECT_EQ(written ? *written : written.error().message, text);
+      text.clear();
+      shown.insert(known->name);
+    } else if (inside) {
+      text += line + "\n";
+    } else if (line == "```json") {
+      inside = true;
+    } else if (line.starts_with('`')) {
+      kind = line.substr(1, line.find_first_of("/`", 1) - 1);
+    } else if (line.starts_with('#')) {
+      kind = line;
+    }
+  }
+  EXPECT_EQ(shown.size(), std::size(document_kinds));
 }
 
 // A handler's words may be anything; what is stored is text.
