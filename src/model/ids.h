@@ -52,7 +52,8 @@ struct ShardId {
 std::string format(const ShardId& id);
 Result<ShardId> parse_shard_id(std::string_view text);
 
-// An incarnation as the identity of a session: its digits, and back.
+// As the identity of its session: 16 hexadecimal digits, and back.
+std::string format(Incarnation incarnation);
 Result<Incarnation> parse_incarnation(std::string_view text);
 
 constexpr std::size_t name_bytes_max = 253;

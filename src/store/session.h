@@ -88,7 +88,7 @@ struct Beat {
   friend bool operator==(const Beat&, const Beat&) = default;
 };
 // Code::invalid, with the key, if it is something else.
-Result<Beat> parse_beat(const Entry& entry);
+Result<Beat> parse_session_beat(const Entry& entry);
 
 // The proof that an identity is over.
 struct Ended {

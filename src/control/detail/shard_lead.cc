@@ -171,6 +171,13 @@ void ShardStep::seal_and_lead() {
         fmt::join(awaited, ", "));
     return;
   }
+  // If so many that every acknowledged write is known to one of them know of none, there is none: somebody was told to lead, and never did.
+  const bool knows_all = awaited.empty() || spec_.control.acks > 0;
+  if (able.empty() && knows_all) {
+    for (Holder& holder : next_.holders) {
+      if (counts(holder) && is_sealed(holder) && !is_failed(holder)) able.push_back(&holder);
+    }
+  }
   if (able.empty()) return say("nobody leads: nobody that is there has held its data");
   const auto place_of = [&](const Holder& holder) {
     return std::ranges::find(next_.placement, holder.node) - next_.placement.begin();

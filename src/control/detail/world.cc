@@ -323,8 +323,9 @@ void World::respecify(std::uint32_t w) {
   info.spec = spec_of(info, info.trouble);
   info.usable = info.trouble.empty();
   const Workload& spec = info.document->spec;
-  info.hash = hash64(fmt::format("{} {} {} {}", spec.state_model, static_cast<int>(spec.control.fencing),
-                                 spec.control.transition.count(), spec.control.metadata));
+  info.hash =
+      ((std::uint64_t{1} << 52) - 1) & hash64(fmt::format("{} {} {} {}", spec.state_model, static_cast<int>(spec.control.fencing),
+                                                          spec.control.transition.count(), spec.control.metadata));
   for (const std::uint32_t unit : info.units) touch_unit(unit);
 }
 

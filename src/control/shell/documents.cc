@@ -12,7 +12,7 @@ Result<Document> as_document(Result<T> result) {
 }
 
 Result<Document> beat_of(const store::Entry& entry) {
-  const Result<store::Beat> beat = store::parse_beat(entry);
+  const Result<store::Beat> beat = store::parse_session_beat(entry);
   if (!beat) return fail(beat.error());
   const auto incarnation = parse_incarnation(beat->identity.str());
   if (!incarnation) return fail(incarnation.error().in(entry.key));

@@ -43,13 +43,15 @@ std::string format(const Beat& beat) {
                      beat.ended);
 }
 
-}  // namespace detail
-
 Result<Beat> parse_beat(const Entry& entry) {
   const auto document = Document::parse(entry.value, entry.key, Syntax::json);
-  auto beat = document ? detail::read_beat(*document) : Result<Beat>(fail(document.error().to_error()));
+  auto beat = document ? read_beat(*document) : Result<Beat>(fail(document.error().to_error()));
   if (!beat) return fail(std::move(beat).error().in(fmt::format("{} is no session's beat", entry.key)));
   return beat;
 }
+
+}  // namespace detail
+
+Result<Beat> parse_session_beat(const Entry& entry) { return detail::parse_beat(entry); }
 
 }  // namespace evenkeel::store

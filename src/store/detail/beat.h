@@ -26,6 +26,8 @@ constexpr Duration ttl_min = 300ms;
 
 // {"format":1,"identity":"…","count":7,"ttl":"10s","meta":"…","ended":false}. Fields of a later version are overlooked.
 std::string format(const Beat& beat);
+// Code::invalid, with the key, if it is something else.
+Result<Beat> parse_beat(const Entry& entry);
 
 // How long a beat must have stood still. No clock's rate is off by 1 %, so what is 1.02 ttl on one is more than ttl on any other.
 constexpr Duration stands_still_for(Duration ttl) { return ttl + ttl / 50; }
