@@ -153,6 +153,8 @@ void Machine::Work::take(Answered answered) {
   const auto take_in = [&](const ShardRecord& record) {
     const auto slot = unit->slot(record.shard);
     if (!slot || unit->records[*slot] == record) return;
+    const auto settled = [](const ShardRecord& one) { return std::ranges::count_if(one.holders, &Holder::arrived); };
+    if (plan_again_ && settled(unit->records[*slot]) != settled(record)) world_.plan_due = true;
     unit->records[*slot] = record;
     if (unit->wanted[*slot] == record.placement) unit->wanted[*slot].reset();
     world_.index(u, *slot);
@@ -170,7 +172,8 @@ void Machine::Work::take(Planned planned) {
   const Cluster problem = *std::exchange(problem_, std::nullopt);
   if (!active_ || !may_move()) return;
   const std::size_t changed = detail::take_plan(world_, problem, planned.plan);
-  plan_again_ = planned.plan.stats.cut_short;
+  plan_again_ = planned.plan.stats.cut_short || !planned.plan.refused.empty() || !planned.plan.violations.empty() ||
+                !problem.moving.empty();
   if (changed > 0) say(Event::Kind::plan, std::nullopt, std::nullopt, fmt::format("places {} shards anew", changed));
   for (const place::Refusal& refusal : planned.plan.refused) {
     const std::optional<ShardId> shard = refusal.shard ? std::optional(ShardId{refusal.workload, *refusal.shard}) : std::nullopt;

@@ -30,6 +30,7 @@ Life live(std::uint64_t seed, Broken broken = Broken::nothing) {
   workload.control.acks = workload.replicas >= 2 && rng.chance(2, 3) ? 2 : 0;
   workload.control.linger = 1s;
   toy.create(workload);
+  bool disk_lost = false;
   const int steps = 200 + static_cast<int>(rng.below(1500));
   for (int i = 0; i < steps && toy.violation().empty(); ++i) {
     toy.act();
@@ -46,7 +47,10 @@ Life live(std::uint64_t seed, Broken broken = Broken::nothing) {
         if (!node.up || !node.session) toy.end_session(node);
         break;
       case 3:
-        if (!node.session) toy.join(node, !node.up && rng.chance(1, 10));
+        if (const bool new_disk = !node.up && rng.chance(1, 10); !node.session) {
+          disk_lost = disk_lost || new_disk;
+          toy.join(node, new_disk);
+        }
         break;
       case 4:
         if (rng.chance(1, 4)) toy.replace_controller();
@@ -61,7 +65,11 @@ Life live(std::uint64_t seed, Broken broken = Broken::nothing) {
     toy.end_session(node);
     toy.join(node, false);
   }
-  const bool settled = !toy.violation().empty() || toy.settle();
+  bool settled = !toy.violation().empty() || toy.settle();
+  if (!settled && disk_lost) {
+    toy.accept_losses();
+    settled = toy.settle();
+  }
   return {toy.violation(), settled ? "" : toy.unsettled(), toy.show()};
 }
 

@@ -124,6 +124,7 @@ void Toy::obey(ToyNode& node, const Target& target, const ReplicaTarget& entry) 
   ToyReplica& replica = node.replicas[shard];
   if (entry.version < replica.version) return;
   replica.version = entry.version;
+  node.peers[shard] = entry.peers;
   if (entry.seal) {
     replica.refuses = std::max(replica.refuses, *entry.seal);
     if (!replica.sealed || replica.sealed->against < *entry.seal)
@@ -206,12 +207,9 @@ void Toy::write_something() {
   const std::uint64_t write = ++next_write_;
   own.log.push_back(write);
   std::uint32_t copies = 1;
-  const auto target = targets_.find({leader->name, shard.workload, bucket_of(shard, buckets(shard.workload))});
-  if (target == targets_.end()) return;
-  const auto entry = std::ranges::find(target->second.replicas, shard.shard, &ReplicaTarget::shard);
-  if (entry == target->second.replicas.end()) return;
+  const std::vector<Peer>& peers = leader->peers[shard];
   for (ToyNode& node : nodes) {
-    const bool peer = std::ranges::find(entry->peers, node.name, &Peer::node) != entry->peers.end();
+    const bool peer = std::ranges::find(peers, node.name, &Peer::node) != peers.end();
     if (!peer || !node.up || !node.replicas.contains(shard) || rng.chance(1, 3)) continue;
     ToyReplica& replica = node.replicas[shard];
     if (replica.state.str() != "follower" || replica.refuses > own.version.epoch || replica.last > own.version.epoch) continue;
@@ -230,6 +228,8 @@ void Toy::apply(const Commit& commit) {
   store_.insert_or_assign(where(view), std::pair(view, Document(commit.view)));
   for (const Target& target : commit.targets) targets_[{target.node, target.workload, target.bucket}] = target;
   for (const NodeId& node : commit.untargeted) targets_.erase({node, commit.records.workload, commit.records.bucket});
+  for (const ShardIndex shard : commit.orders)
+    store_.erase(where({.kind = Key::Kind::order, .workload = commit.records.workload, .shard = shard}));
 }
 
 void Toy::answer(std::size_t at) {
@@ -333,6 +333,19 @@ bool Toy::settle() {
     if (round > 5 && unsettled().empty()) return true;
   }
   return false;
+}
+
+void Toy::accept_losses() {
+  for (const auto& [name, document] : workloads_) {
+    for (std::uint32_t s = 0; s < document.spec.shards; ++s) {
+      const ShardId shard{name, ShardIndex(s)};
+      const auto state = machine.explain(shard);
+      if (!state || state->view.leader) continue;
+      history_.push_back(fmt::format("{} losses of {} are accepted", format(now), format(shard)));
+      acknowledged_[shard].clear();
+      put({.kind = Key::Kind::order, .workload = name, .shard = shard.shard}, OrderDocument{.accept_loss = true});
+    }
+  }
 }
 
 std::string Toy::unsettled() const {

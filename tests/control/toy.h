@@ -35,6 +35,7 @@ struct ToyNode {
   std::string zone;
   std::map<ShardId, ToyReplica> replicas;
   std::map<std::pair<WorkloadId, Bucket>, TargetNumber> read;
+  std::map<ShardId, std::vector<Peer>> peers;  // as it has read them
 };
 
 class Toy {
@@ -56,6 +57,9 @@ class Toy {
   void act();
   // Whatever is under way comes to its end, in random order, without further faults. False: it does not settle.
   bool settle();
+
+  // The operator gives up what was lost with disks: shards that nobody leads are led by whoever can.
+  void accept_losses();
 
   // What is broken, in words; empty: nothing.
   std::string violation() const { return violation_; }

@@ -69,7 +69,7 @@ class Machine::Work {
   std::uint32_t under_way_ = 0;  // commits
   bool planning_ = false;
   std::optional<Cluster> problem_;  // that is being planned
-  bool plan_again_ = false;         // the last plan was cut short: more is to come when moves are done
+  bool plan_again_ = false;         // the last plan left something to do: more is to come when moves are done
   std::set<std::uint32_t> nodes_touched_;
   std::multimap<Instant, std::pair<std::uint32_t, std::uint32_t>> wakes_;
 
