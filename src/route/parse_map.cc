@@ -32,17 +32,17 @@ std::vector<Peer> read_peers(Value value, Diagnostics& problems) {
   return peers;
 }
 
-ShardView read_shard(Value value, std::uint32_t shards, Diagnostics& problems) {
-  ShardView view;
+std::optional<ShardView> read_shard(Value value, std::uint32_t shards, Diagnostics& problems) {
   FieldReader fields(value, problems, "a shard");
-  if (!fields.is_map()) return view;
+  if (!fields.is_map()) return std::nullopt;
+  ShardView view;
   std::uint32_t shard = 0;
   std::uint64_t epoch = 0;
   std::uint64_t change = 0;
   const auto count = [&](std::uint64_t most) {
     return [&problems, most](Value v) { return read_count(v, problems, {.most = most}); };
   };
-  fields.required("shard", shard, count(shards == 0 ? 0 : shards - 1));
+  if (!fields.required("shard", shard, count(shards - 1))) return std::nullopt;
   fields.required("epoch", epoch, count(any_number));
   fields.required("change", change, count(any_number));
   fields.read("leader", view.leader, [&](Value v) { return read_name<NodeId>(v, problems); });
@@ -69,10 +69,15 @@ ViewBucket read_workload(WorkloadId workload, Value value, Diagnostics& problems
   fields.count("hash_version", bucket.hash_version);
   const auto replicas = fields.take_required("replicas");
   if (!replicas || !expect_list(*replicas, problems, "the shards of a workload")) return bucket;
+  if (bucket.shards_in_all == 0 && replicas->size() > 0)
+    problems.add(replicas->place(), "a workload without shards has none here");
   for (const Value shard : replicas->items()) {
-    bucket.shards.push_back(read_shard(shard, bucket.shards_in_all, problems));
-    if (bucket.shards.size() < 2 || bucket.shards.rbegin()[1].shard < bucket.shards.back().shard) continue;
-    problems.add(shard.place(), "shards stand in order of their numbers, each once");
+    auto view = bucket.shards_in_all == 0 ? std::nullopt : read_shard(shard, bucket.shards_in_all, problems);
+    if (!view) continue;
+    if (!bucket.shards.empty() && bucket.shards.back().shard >= view->shard) {
+      problems.add(shard.place(), "shards stand in order of their numbers, each once");
+    }
+    bucket.shards.push_back(*std::move(view));
   }
   return bucket;
 }
