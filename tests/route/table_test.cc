@@ -205,6 +205,38 @@ TEST(Table, KeepsShardsThatChangeTheirBucket) {
   EXPECT_EQ(later.find({t1, ShardIndex(0)})->version.epoch, Epoch(5));
 }
 
+// Whichever bucket says it, and wherever the shard was before.
+TEST(Table, TakesTheHighestVersionOfAShardInTwoBuckets) {
+  const auto epoch = [](const Table& table) { return table.find({t1, ShardIndex(1)})->version.epoch.value(); };
+  const auto both = [](std::uint64_t low, std::uint64_t high) {
+    return TableUpdate{.buckets = {bucket(0, 2, {view(1, low, "n1")}), bucket(1, 2, {view(1, high, "n1")})}};
+  };
+  for (const Table& table : {Table().with(both(1, 5)), Table().with(both(5, 1)), Table().with(both(1, 1)).with(both(1, 5)),
+                             Table().with(both(1, 1)).with(both(5, 1))}) {
+    EXPECT_EQ(epoch(table), 5U);
+    EXPECT_EQ(epoch(table.with(bucket(0, 2, {view(1, 7, "n1")}))), 7U);
+    EXPECT_EQ(epoch(table.with(bucket(1, 2, {view(1, 7, "n1")}))), 7U);
+    EXPECT_EQ(epoch(table.with(bucket(0, 2, {view(1, 4, "n1")}))), 5U);
+    EXPECT_EQ(epoch(table.with(bucket(1, 2, {view(1, 4, "n1")}))), 5U);
+  }
+}
+
+// No controller writes this. If one did, neither shard would go back.
+TEST(Table, TakesTheHigherHalfOfADocument) {
+  const Table before = Table().with(bucket(0, 2, {view(0, 3, "n1"), view(1, 3, "n1")}));
+  const Table after = before.with(bucket(0, 2, {view(0, 4, "n2"), view(1, 2, "n2")}));
+  EXPECT_EQ(after, Table().with(bucket(0, 2, {view(0, 4, "n2"), view(1, 3, "n1")})));
+}
+
+// What is not about versions is old too in an old document: which shards there are, and how keys find them.
+TEST(Table, TakesNothingFromAnOldDocument) {
+  ViewBucket old = bucket(0, 8, {view(0, 1, "n1"), view(1, 1, "n1")});
+  old.key_map = KeyMap::range;
+  const Table table = Table().with(old).with(bucket(0, 4, {view(0, 2, "n1")}));
+  EXPECT_EQ(table.find({t1, ShardIndex(1)}), nullptr);
+  EXPECT_TRUE(table.with(old).shares_all(table));
+}
+
 TEST(Table, TakesTheHighestNumberOfShards) {
   const Table before = Table().with(bucket(0, 2, {view(0, 1, "n1")})).with(bucket(1, 2, {view(1, 1, "n1")}));
   EXPECT_EQ(before.shards(t1), 2U);

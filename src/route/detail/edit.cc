@@ -68,7 +68,8 @@ Table::Edit::News Table::Edit::compare(const ViewBucket& bucket, const std::vect
   News news;
   news.shards.reserve(said.size());
   for (const ShardView* view : said) {
-    const Row* known = now == nullptr ? nullptr : now->find(view->shard);
+    const Row* own = now == nullptr ? nullptr : now->find(view->shard);
+    const Row* known = own;
     if (was != nullptr) {
       const detail::At at = was->index->find(view->shard);
       if (at.piece != place) news.elsewhere = true;
@@ -76,8 +77,8 @@ Table::Edit::News Table::Edit::compare(const ViewBucket& bucket, const std::vect
       const bool there = at.piece != detail::none && current(bucket.workload, was->piece(at).bucket) != nullptr;
       if (there && (known == nullptr || was->row(at).view.version > known->view.version)) known = &was->row(at);
     }
-    if (known == nullptr || known->view.version < view->version) news.higher = true;
-    if (known != nullptr && known->view.version > view->version) news.lower = true;
+    if (own != nullptr && own->view.version < view->version) news.higher = true;
+    if (own != nullptr && own->view.version > view->version) news.lower = true;
     news.shards.push_back(known != nullptr && known->view.version >= view->version ? &known->view : view);
   }
   return news;
@@ -87,7 +88,7 @@ void Table::Edit::put(const ViewBucket& bucket) {
   const std::vector<const ShardView*> said = in_order(bucket);
   const Piece* now = current(bucket.workload, bucket.bucket);
   const News news = compare(bucket, said, now);
-  if (news.lower && !news.higher) return;  // an older document
+  if (news.lower && !news.higher) return;  // an older document than the one that was read
   const bool same_shards =
       now != nullptr && std::ranges::equal(said, now->rows, {}, &ShardView::shard, [](const Row& row) { return row.view.shard; });
   if (same_shards && !news.higher && now->sharding == sharding_of(bucket)) return;

@@ -32,9 +32,9 @@ class Table::Edit {
   // What a document says, held against what is known.
   struct News {
     std::vector<const ShardView*> shards;  // what the new piece holds: the document's, or what is known where that is not lower
-    bool higher = false;                   // than known, or not known yet
+    bool higher = false;                   // a shard is at a higher version than in the document before
     bool lower = false;
-    bool elsewhere = false;  // a shard is in another bucket too
+    bool elsewhere = false;  // a shard is known from another bucket, or not yet
   };
 
   Open& open(const WorkloadId& workload);
