@@ -30,7 +30,7 @@ std::uint32_t parts_in_common(std::string_view a, std::string_view b) {
 // One who serves in the role that was asked for.
 struct Table::Choice {
   const detail::Known* node = nullptr;
-  std::uint32_t peer = detail::none;
+  std::uint32_t state = detail::none;
   std::uint32_t near = 0;
   std::uint64_t tie = 0;
 
@@ -40,8 +40,8 @@ struct Table::Choice {
     if (tie != other.tie) return tie > other.tie;
     return node->endpoint.node < other.node->endpoint.node;
   }
-  Picked picked(const ShardView& view) const {
-    return {view.shard, view.version, peer == detail::none ? StateId("leader") : view.others[peer].state, node->endpoint.node,
+  Picked picked(ShardIndex shard, const Version& version, const Nodes& nodes) const {
+    return {shard, version, state == detail::none ? StateId("leader") : nodes.states[state], node->endpoint.node,
             node->endpoint.address};
   }
 };
@@ -127,8 +127,7 @@ std::optional<ShardIndex> Table::shard(const WorkloadId& workload, std::string_v
 
 const ShardView* Table::find(const ShardId& shard) const {
   const Part* found = part(shard.workload);
-  const Row* row = found == nullptr ? nullptr : found->find(shard.shard);
-  return row == nullptr ? nullptr : &row->view;
+  return found == nullptr ? nullptr : found->find(shard.shard);
 }
 
 const Endpoint* Table::endpoint(const NodeId& node) const {
@@ -146,8 +145,7 @@ std::vector<NodeId> Table::nodes() const {
   std::vector<bool> named(nodes_->slots.size(), false);
   for (const auto& part : parts_) {
     part->index->each([&](detail::At at) {
-      const Row& row = part->row(at);
-      for (std::uint32_t i = row.first; i < row.first + row.count; ++i) named[part->piece(at).serving[i].slot] = true;
+      for (const detail::Serving& serving : part->piece(at).serving(part->row(at))) named[serving.slot] = true;
     });
   }
   std::vector<NodeId> names;
@@ -162,15 +160,17 @@ std::vector<NodeId> Table::nodes() const {
 // 3. Picking.
 
 template <class Take>
-void Table::choices(const Piece& piece, const Row& row, Role role, std::string_view near, std::uint64_t salt,
-                    const Take& take) const {
-  for (std::uint32_t i = row.first; i < row.first + row.count; ++i) {
-    const detail::Serving serving = piece.serving[i];
-    const bool leads = serving.peer == detail::none;
+void Table::choices(const Part& part, std::uint32_t piece, std::uint32_t row, Role role, std::string_view near,
+                    std::uint64_t salt, const Take& take) const {
+  const Row& found = part.row({piece, row});
+  const auto serving =
+      found.count > Row::inside ? part.piece({piece, row}).serving(found) : std::span(found.serving).first(found.count);
+  for (const detail::Serving one : serving) {
+    const bool leads = one.state == detail::none;
     if (role != Role::any && leads != (role == Role::leader)) continue;
-    const detail::Known& node = *nodes_->slots[serving.slot];
+    const detail::Known& node = *nodes_->slots[one.slot];
     if (!node.heard) continue;
-    take(Choice{&node, serving.peer, near.empty() ? 0 : parts_in_common(near, node.endpoint.zone), mix64(salt, node.hash)});
+    take(Choice{&node, one.state, near.empty() ? 0 : parts_in_common(near, node.endpoint.zone), mix64(salt, node.hash)});
   }
 }
 
@@ -178,13 +178,12 @@ std::optional<Picked> Table::pick(const Part& part, ShardIndex shard, Role role,
                                   std::uint64_t salt) const {
   const detail::At at = part.index->find(shard);
   if (at.piece == detail::none) return std::nullopt;
-  const Row& row = part.row(at);
   Choice best;
-  choices(part.piece(at), row, role, near, salt, [&](const Choice& choice) {
+  choices(part, at.piece, at.row, role, near, salt, [&](const Choice& choice) {
     if (best.node == nullptr || choice.better_than(best)) best = choice;
   });
   if (best.node == nullptr) return std::nullopt;
-  return best.picked(row.view);
+  return best.picked(shard, part.row(at).version, *nodes_);
 }
 
 std::optional<Picked> Table::pick(const ShardId& shard, Role role, std::string_view near, std::uint64_t salt) const {
@@ -206,13 +205,12 @@ std::vector<Picked> Table::picks(const ShardId& shard, Role role, std::string_vi
   const Part* found = part(shard.workload);
   const detail::At at = found == nullptr ? detail::At() : found->index->find(shard.shard);
   if (at.piece == detail::none) return {};
-  const Row& row = found->row(at);
   std::vector<Choice> all;
-  choices(found->piece(at), row, role, near, salt, [&](const Choice& choice) { all.push_back(choice); });
+  choices(*found, at.piece, at.row, role, near, salt, [&](const Choice& choice) { all.push_back(choice); });
   std::ranges::sort(all, [](const Choice& a, const Choice& b) { return a.better_than(b); });
   std::vector<Picked> picked;
   picked.reserve(all.size());
-  for (const Choice& choice : all) picked.push_back(choice.picked(row.view));
+  for (const Choice& choice : all) picked.push_back(choice.picked(shard.shard, found->row(at).version, *nodes_));
   return picked;
 }
 
@@ -222,25 +220,26 @@ std::vector<ShardId> Table::changed_since(const Table& older) const {
   std::vector<ShardId> changed;
   // Of the pieces that `b` has not got: the shards that `differs` finds when it looks them up there.
   const auto add = [&](const Part& a, const Part* b, const auto& differs) {
-    for (const auto& piece : a.pieces) {
-      const std::uint32_t place = b == nullptr ? detail::none : b->place(piece->bucket);
-      if (place != detail::none && b->pieces[place] == piece && a.sharding.shards == b->sharding.shards) continue;
-      for (const Row& row : piece->rows) {
-        if (a.find(row.view.shard) != &row) continue;
-        const Row* other = b == nullptr ? nullptr : b->find(row.view.shard);
-        if (differs(row, other)) changed.push_back({a.workload, row.view.shard});
+    for (std::uint32_t place = 0; place < a.pieces.size(); ++place) {
+      const std::shared_ptr<const Piece>& piece = a.pieces[place].piece;
+      const bool same_place = b != nullptr && place < b->pieces.size() && b->pieces[place].piece == piece;
+      if (same_place && a.sharding.shards == b->sharding.shards) continue;
+      for (const ShardView& view : piece->views) {
+        if (a.find(view.shard) != &view) continue;
+        const ShardView* other = b == nullptr ? nullptr : b->find(view.shard);
+        if (differs(view, other)) changed.push_back({a.workload, view.shard});
       }
     }
   };
   for (const auto& now : parts_) {
     const Part* was = older.part(now->workload);
     if (now.get() == was) continue;
-    add(*now, was, [](const Row& row, const Row* old) { return old == nullptr || old->view.version < row.view.version; });
+    add(*now, was, [](const ShardView& view, const ShardView* old) { return old == nullptr || old->version < view.version; });
   }
   for (const auto& was : older.parts_) {
     const Part* now = part(was->workload);
     if (now == was.get()) continue;
-    add(*was, now, [](const Row&, const Row* here) { return here == nullptr; });
+    add(*was, now, [](const ShardView&, const ShardView* here) { return here == nullptr; });
   }
   std::ranges::sort(changed);
   return changed;
@@ -250,7 +249,7 @@ bool operator==(const Table& a, const Table& b) {
   if (a.shares_all(b)) return true;
   const auto views = [](const Table::Part& part) {
     std::vector<const ShardView*> found;
-    part.index->each([&](detail::At at) { found.push_back(&part.row(at).view); });
+    part.index->each([&](detail::At at) { found.push_back(&part.view(at)); });
     return found;
   };
   const auto same_part = [&](const auto& x, const auto& y) {

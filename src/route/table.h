@@ -70,7 +70,7 @@ class Table {
  public:
   Table() = default;
 
-  // The next table. O(buckets of the workload + size of the bucket); O(shards of the workload) if other shards are in it than before.
+  // The next table. O(size of the bucket + buckets of the workload / 64); O(shards of the workload) if other shards are in it than before.
   Table with(const ViewBucket& bucket) const;
   Table without(const WorkloadId& workload, Bucket bucket) const;
   Table with(const LiveDocument& live) const;    // an address; a node that is not live keeps the last one that was known
@@ -114,13 +114,15 @@ class Table {
   struct Part;   // one workload
   struct Piece;  // one bucket of it
   struct Row;    // one shard
+  class Pieces;
   struct Nodes;
   class Edit;
   struct Choice;
 
   const Part* part(const WorkloadId& workload) const;
   template <class Take>
-  void choices(const Piece& piece, const Row& row, Role role, std::string_view near, std::uint64_t salt, const Take& take) const;
+  void choices(const Part& part, std::uint32_t piece, std::uint32_t row, Role role, std::string_view near, std::uint64_t salt,
+               const Take& take) const;
   std::optional<Picked> pick(const Part& part, ShardIndex shard, Role role, std::string_view near, std::uint64_t salt) const;
 
   std::vector<std::shared_ptr<const Part>> parts_;  // by name

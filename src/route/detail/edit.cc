@@ -27,26 +27,51 @@ Sharding sharding_of(const ViewBucket& bucket) { return {bucket.shards_in_all, b
 
 }  // namespace
 
-const Table::Row* Table::Piece::find(ShardIndex shard) const {
-  const auto at = std::ranges::lower_bound(rows, shard, {}, [](const Row& row) { return row.view.shard; });
-  return at == rows.end() || at->view.shard != shard ? nullptr : &*at;
+const ShardView* Table::Piece::find(ShardIndex shard) const {
+  const auto at = std::ranges::lower_bound(views, shard, {}, &ShardView::shard);
+  return at == views.end() || at->shard != shard ? nullptr : &*at;
 }
 
-std::uint32_t Table::Part::place(Bucket bucket) const {
-  const auto at = std::ranges::lower_bound(pieces, bucket, {}, [](const auto& piece) { return piece->bucket; });
-  return at == pieces.end() || (*at)->bucket != bucket ? detail::none : static_cast<std::uint32_t>(at - pieces.begin());
+Table::Pieces::Pieces(const std::vector<std::shared_ptr<const Piece>>& all) : size_(static_cast<std::uint32_t>(all.size())) {
+  std::shared_ptr<Chunk> chunk;
+  for (std::uint32_t place = 0; place < size_; ++place) {
+    if (place % chunk_size == 0) chunks_.push_back(chunk = std::make_shared<Chunk>());
+    (*chunk)[place % chunk_size] = {all[place], all[place]->rows.data()};
+  }
+}
+
+Table::Pieces Table::Pieces::with(const std::map<std::uint32_t, std::shared_ptr<const Piece>>& other) const {
+  Pieces next = *this;
+  std::shared_ptr<Chunk> chunk;  // the one that is being changed: places come in order
+  for (const auto& [place, piece] : other) {
+    auto& shared = next.chunks_[place / chunk_size];
+    if (chunk != shared) shared = chunk = std::make_shared<Chunk>(*shared);
+    (*chunk)[place % chunk_size] = {piece, piece->rows.data()};
+  }
+  return next;
+}
+
+std::uint32_t Table::Pieces::place(Bucket bucket) const {
+  const auto number = [&](std::uint32_t place) { return (*this)[place].piece->bucket; };
+  if (bucket.value() < size_ && number(bucket.value()) == bucket) return bucket.value();  // none is missing before it
+  std::uint32_t from = 0;
+  for (std::uint32_t to = size_; from < to;) {
+    const std::uint32_t middle = from + (to - from) / 2;
+    if (number(middle) < bucket) {
+      from = middle + 1;
+    } else {
+      to = middle;
+    }
+  }
+  return from < size_ && number(from) == bucket ? from : detail::none;
 }
 
 // 1. Shards.
 
 Table::Edit::Open& Table::Edit::open(const WorkloadId& workload) {
   const auto [at, is_new] = open_.try_emplace(workload);
-  Open& open = at->second;
-  if (is_new) {
-    open.was = from_.part(workload);
-    if (open.was != nullptr) open.pieces = open.was->pieces;
-  }
-  return open;
+  if (is_new) at->second.was = from_.part(workload);
+  return at->second;
 }
 
 const Table::Piece* Table::Edit::current(const WorkloadId& workload, Bucket bucket) const {
@@ -56,30 +81,34 @@ const Table::Piece* Table::Edit::current(const WorkloadId& workload, Bucket buck
     if (added != at->second.added.end()) return added->second.get();
   }
   const Part* was = from_.part(workload);
-  const std::uint32_t place = was == nullptr ? detail::none : was->place(bucket);
+  const std::uint32_t place = was == nullptr ? detail::none : was->pieces.place(bucket);
   if (place == detail::none) return nullptr;
-  return (at == open_.end() ? was->pieces : at->second.pieces)[place].get();
+  if (at != open_.end()) {
+    const auto changed = at->second.changed.find(place);
+    if (changed != at->second.changed.end()) return changed->second.get();
+  }
+  return was->pieces[place].piece.get();
 }
 
 Table::Edit::News Table::Edit::compare(const ViewBucket& bucket, const std::vector<const ShardView*>& said,
                                        const Piece* now) const {
   const Part* was = from_.part(bucket.workload);
-  const std::uint32_t place = was == nullptr ? detail::none : was->place(bucket.bucket);
+  const std::uint32_t place = was == nullptr ? detail::none : was->pieces.place(bucket.bucket);
   News news;
   news.shards.reserve(said.size());
   for (const ShardView* view : said) {
-    const Row* own = now == nullptr ? nullptr : now->find(view->shard);
-    const Row* known = own;
+    const ShardView* own = now == nullptr ? nullptr : now->find(view->shard);
+    const ShardView* known = own;
     if (was != nullptr) {
       const detail::At at = was->index->find(view->shard);
       if (at.piece != place) news.elsewhere = true;
       // One that this edit has removed is not known any more.
       const bool there = at.piece != detail::none && current(bucket.workload, was->piece(at).bucket) != nullptr;
-      if (there && (known == nullptr || was->row(at).view.version > known->view.version)) known = &was->row(at);
+      if (there && (known == nullptr || was->view(at).version > known->version)) known = &was->view(at);
     }
-    if (own != nullptr && own->view.version < view->version) news.higher = true;
-    if (own != nullptr && own->view.version > view->version) news.lower = true;
-    news.shards.push_back(known != nullptr && known->view.version >= view->version ? &known->view : view);
+    if (own != nullptr && own->version < view->version) news.higher = true;
+    if (own != nullptr && own->version > view->version) news.lower = true;
+    news.shards.push_back(known != nullptr && known->version >= view->version ? known : view);
   }
   return news;
 }
@@ -89,22 +118,22 @@ void Table::Edit::put(const ViewBucket& bucket) {
   const Piece* now = current(bucket.workload, bucket.bucket);
   const News news = compare(bucket, said, now);
   if (news.lower && !news.higher) return;  // an older document than the one that was read
-  const bool same_shards =
-      now != nullptr && std::ranges::equal(said, now->rows, {}, &ShardView::shard, [](const Row& row) { return row.view.shard; });
+  const bool same_shards = now != nullptr && std::ranges::equal(said, now->views, {}, &ShardView::shard, &ShardView::shard);
   if (same_shards && !news.higher && now->sharding == sharding_of(bucket)) return;
   std::shared_ptr<const Piece> piece = make(bucket, news);
   Open& open = this->open(bucket.workload);
   if (!same_shards || news.elsewhere) open.reindex = true;
+  if (now == nullptr || now->sharding != piece->sharding) open.resize = true;
   set(open, std::move(piece));
 }
 
 void Table::Edit::set(Open& open, std::shared_ptr<const Piece> piece) {
-  const std::uint32_t place = open.was == nullptr ? detail::none : open.was->place(piece->bucket);
+  const std::uint32_t place = open.was == nullptr ? detail::none : open.was->pieces.place(piece->bucket);
   if (place == detail::none) {
     open.reindex = true;
     open.added[piece->bucket] = std::move(piece);
   } else {
-    open.pieces[place] = std::move(piece);
+    open.changed[place] = std::move(piece);
   }
 }
 
@@ -112,14 +141,24 @@ std::shared_ptr<const Table::Piece> Table::Edit::make(const ViewBucket& bucket, 
   auto piece = std::make_shared<Piece>();
   piece->bucket = bucket.bucket;
   piece->sharding = sharding_of(bucket);
+  piece->views.reserve(news.shards.size());
   piece->rows.reserve(news.shards.size());
+  std::vector<detail::Serving> serving;
   for (const ShardView* view : news.shards) {
-    const auto first = static_cast<std::uint32_t>(piece->serving.size());
-    if (view->leader) piece->serving.push_back({slot(*view->leader), detail::none});
-    for (std::uint32_t peer = 0; peer < view->others.size(); ++peer) {
-      if (view->others[peer].node != view->leader) piece->serving.push_back({slot(view->others[peer].node), peer});
+    serving.clear();
+    if (view->leader) serving.push_back({slot(*view->leader), detail::none});
+    for (const Peer& peer : view->others) {
+      if (peer.node != view->leader) serving.push_back({slot(peer.node), state(peer.state)});
     }
-    piece->rows.push_back({*view, first, static_cast<std::uint32_t>(piece->serving.size()) - first});
+    Row row{.version = view->version, .count = static_cast<std::uint32_t>(serving.size())};
+    if (serving.size() <= Row::inside) {
+      std::ranges::copy(serving, row.serving.begin());
+    } else {
+      row.first = static_cast<std::uint32_t>(piece->more.size());
+      piece->more.insert(piece->more.end(), serving.begin(), serving.end());
+    }
+    piece->views.push_back(*view);
+    piece->rows.push_back(row);
   }
   return piece;
 }
@@ -128,7 +167,8 @@ void Table::Edit::remove(const WorkloadId& workload, Bucket bucket) {
   if (current(workload, bucket) == nullptr) return;
   Open& open = this->open(workload);
   open.reindex = true;
-  if (open.added.erase(bucket) == 0) open.pieces[open.was->place(bucket)] = nullptr;
+  open.resize = true;
+  if (open.added.erase(bucket) == 0) open.changed[open.was->pieces.place(bucket)] = nullptr;
 }
 
 // 2. Nodes.
@@ -145,6 +185,12 @@ std::uint32_t Table::Edit::slot(const NodeId& node) {
   }
   set(node, {.endpoint = {.node = node}, .hash = hash64(node.str())});
   return nodes_->places.at(node);
+}
+
+std::uint32_t Table::Edit::state(const StateId& state) {
+  const auto find = [&](const Nodes& nodes) { return std::ranges::find(nodes.states, state) - nodes.states.begin(); };
+  if (nodes() == nullptr || find(*nodes()) == std::ssize(nodes()->states)) open_nodes().states.push_back(state);
+  return static_cast<std::uint32_t>(find(*nodes()));
 }
 
 void Table::Edit::set(const NodeId& node, const detail::Known& known) {
@@ -177,8 +223,11 @@ void Table::Edit::remove(const NodeId& node) {
 void Table::Edit::sweep(const Table& table, Nodes& nodes) {
   std::vector<bool> needed(nodes.slots.size(), false);
   for (const auto& part : table.parts_) {
-    for (const auto& piece : part->pieces) {
-      for (const detail::Serving& serving : piece->serving) needed[serving.slot] = true;
+    for (std::uint32_t place = 0; place < part->pieces.size(); ++place) {
+      const Piece& piece = *part->pieces[place].piece;
+      for (const Row& row : piece.rows) {
+        for (const detail::Serving& serving : piece.serving(row)) needed[serving.slot] = true;
+      }
     }
   }
   std::size_t used = 0;
@@ -198,30 +247,43 @@ void Table::Edit::sweep(const Table& table, Nodes& nodes) {
 
 // 3. The next table.
 
-std::shared_ptr<const Table::Part> Table::Edit::close(const WorkloadId& workload, Open open) const {
+Table::Pieces Table::Edit::pieces_of(const Open& open) {
+  const bool in_place =
+      open.added.empty() && std::ranges::all_of(open.changed, [](const auto& one) { return one.second != nullptr; });
+  if (in_place) return open.was->pieces.with(open.changed);
+  std::vector<std::shared_ptr<const Piece>> all;
+  for (std::uint32_t place = 0; open.was != nullptr && place < open.was->pieces.size(); ++place) {
+    const auto changed = open.changed.find(place);
+    const auto& piece = changed == open.changed.end() ? open.was->pieces[place].piece : changed->second;
+    if (piece) all.push_back(piece);
+  }
+  for (const auto& [bucket, piece] : open.added) all.push_back(piece);
+  std::ranges::sort(all, {}, [](const auto& piece) { return piece->bucket; });
+  return Pieces(all);
+}
+
+std::shared_ptr<const Table::Part> Table::Edit::close(const WorkloadId& workload, const Open& open) {
   auto part = std::make_shared<Part>();
   part->workload = workload;
-  for (auto& piece : open.pieces) {
-    if (piece) part->pieces.push_back(std::move(piece));
-  }
-  for (auto& [bucket, piece] : open.added) part->pieces.push_back(std::move(piece));
-  if (part->pieces.empty()) return nullptr;
-  if (!open.added.empty()) std::ranges::sort(part->pieces, {}, [](const auto& piece) { return piece->bucket; });
-  for (const auto& piece : part->pieces) {
-    if (piece->sharding.shards > part->sharding.shards) part->sharding = piece->sharding;
-  }
-  if (open.was != nullptr && !open.reindex && part->sharding.shards == open.was->sharding.shards) {
+  part->pieces = pieces_of(open);
+  if (part->pieces.size() == 0) return nullptr;
+  if (open.was != nullptr) part->sharding = open.was->sharding;
+  if (open.was != nullptr && !open.reindex && !open.resize) {
     part->index = open.was->index;
     return part;
   }
+  part->sharding = {};
+  for (std::uint32_t place = 0; place < part->pieces.size(); ++place) {
+    const Sharding& said = part->pieces[place].piece->sharding;
+    if (said.shards > part->sharding.shards) part->sharding = said;
+  }
   auto index = std::make_shared<detail::Index>();
-  for (std::uint32_t at_piece = 0; at_piece < part->pieces.size(); ++at_piece) {
-    const std::vector<Row>& rows = part->pieces[at_piece]->rows;
-    for (std::uint32_t at_row = 0; at_row < rows.size(); ++at_row) {
-      const ShardView& view = rows[at_row].view;
-      if (view.shard.value() >= part->sharding.shards) break;
-      detail::At& at = index->make(view.shard);
-      if (at.piece == detail::none || part->row(at).view.version < view.version) at = {at_piece, at_row};
+  for (std::uint32_t place = 0; place < part->pieces.size(); ++place) {
+    const std::vector<ShardView>& views = part->pieces[place].piece->views;
+    for (std::uint32_t row = 0; row < views.size(); ++row) {
+      if (views[row].shard.value() >= part->sharding.shards) break;
+      detail::At& at = index->make(views[row].shard);
+      if (at.piece == detail::none || part->view(at).version < views[row].version) at = {place, row};
     }
   }
   part->index = std::move(index);
@@ -234,8 +296,8 @@ Table Table::Edit::finish() && {
   for (const auto& part : from_.parts_) {
     if (!open_.contains(part->workload)) next.parts_.push_back(part);
   }
-  for (auto& [workload, open] : open_) {
-    auto part = close(workload, std::move(open));
+  for (const auto& [workload, open] : open_) {
+    auto part = close(workload, open);
     if (part) next.parts_.push_back(std::move(part));
   }
   if (!open_.empty()) std::ranges::sort(next.parts_, {}, [](const auto& part) -> const WorkloadId& { return part->workload; });

@@ -24,10 +24,11 @@ class Table::Edit {
  private:
   // A workload that changes.
   struct Open {
-    const Part* was = nullptr;                         // null: it is new
-    std::vector<std::shared_ptr<const Piece>> pieces;  // in the places of `was`; null: removed
+    const Part* was = nullptr;                                      // null: it is new
+    std::map<std::uint32_t, std::shared_ptr<const Piece>> changed;  // in their places among those of `was`; null: removed
     std::map<Bucket, std::shared_ptr<const Piece>> added;
     bool reindex = false;
+    bool resize = false;  // a piece says another sharding than before
   };
   // What a document says, held against what is known.
   struct News {
@@ -45,8 +46,10 @@ class Table::Edit {
   const Nodes* nodes() const { return nodes_ ? &*nodes_ : from_.nodes_.get(); }
   Nodes& open_nodes();
   std::uint32_t slot(const NodeId& node);
+  std::uint32_t state(const StateId& state);
   void set(const NodeId& node, const detail::Known& known);
-  std::shared_ptr<const Part> close(const WorkloadId& workload, Open open) const;
+  static Pieces pieces_of(const Open& open);
+  static std::shared_ptr<const Part> close(const WorkloadId& workload, const Open& open);
   static void sweep(const Table& table, Nodes& nodes);
 
   const Table& from_;

@@ -5,7 +5,9 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -55,8 +57,8 @@ class Index {
 
 // One who serves a shard.
 struct Serving {
-  std::uint32_t slot = 0;     // of the node
-  std::uint32_t peer = none;  // its place in the view's `others`; none: it leads
+  std::uint32_t slot = 0;      // of the node
+  std::uint32_t state = none;  // among Nodes::states; none: it leads
 };
 
 struct Known {
@@ -68,35 +70,66 @@ struct Known {
 
 }  // namespace detail
 
-struct Table::Row {
-  ShardView view;
-  std::uint32_t first = 0;  // of its servings in the piece
+// What a pick reads of a shard: one cache line. The whole view is beside it, in Piece::views.
+struct alignas(64) Table::Row {
+  static constexpr std::uint32_t inside = 5;
+  Version version;
   std::uint32_t count = 0;
+  std::uint32_t first = 0;  // more than `inside`: all of them are in Piece::more, from here on
+  std::array<detail::Serving, inside> serving;
 };
 
 struct Table::Piece {
   Bucket bucket;
-  Sharding sharding;                     // as its document says
-  std::vector<Row> rows;                 // by shard
-  std::vector<detail::Serving> serving;  // of all rows
+  Sharding sharding;             // as its document says
+  std::vector<ShardView> views;  // by shard
+  std::vector<Row> rows;         // parallel to views
+  std::vector<detail::Serving> more;
 
-  const Row* find(ShardIndex shard) const;
+  const ShardView* find(ShardIndex shard) const;
+  std::span<const detail::Serving> serving(const Row& row) const {
+    return row.count > Row::inside ? std::span(more).subspan(row.first, row.count) : std::span(row.serving).first(row.count);
+  }
+};
+
+// A part's pieces, by bucket. In chunks, so that another piece in one place copies two short lists and not a long one.
+class Table::Pieces {
+ public:
+  static constexpr std::uint32_t chunk_size = 64;
+  struct Held {
+    std::shared_ptr<const Piece> piece;
+    const Row* rows = nullptr;  // of the piece: saves a pick the way through it
+  };
+
+  Pieces() = default;
+  explicit Pieces(const std::vector<std::shared_ptr<const Piece>>& all);
+  // The same but for what stands in these places.
+  Pieces with(const std::map<std::uint32_t, std::shared_ptr<const Piece>>& other) const;
+
+  std::uint32_t size() const { return size_; }
+  const Held& operator[](std::uint32_t place) const { return (*chunks_[place / chunk_size])[place % chunk_size]; }
+  // The place of a bucket, or none.
+  std::uint32_t place(Bucket bucket) const;
+
+ private:
+  using Chunk = std::array<Held, chunk_size>;
+  std::vector<std::shared_ptr<const Chunk>> chunks_;
+  std::uint32_t size_ = 0;
 };
 
 struct Table::Part {
   WorkloadId workload;
   Sharding sharding;
-  std::vector<std::shared_ptr<const Piece>> pieces;  // by bucket
-  std::shared_ptr<const detail::Index> index;        // shards below sharding.shards, each at its highest version
+  Pieces pieces;
+  std::shared_ptr<const detail::Index> index;  // shards below sharding.shards, each at its highest version
 
-  const Piece& piece(detail::At at) const { return *pieces[at.piece]; }
-  const Row& row(detail::At at) const { return pieces[at.piece]->rows[at.row]; }
-  const Row* find(ShardIndex shard) const {
+  const Piece& piece(detail::At at) const { return *pieces[at.piece].piece; }
+  const Row& row(detail::At at) const { return pieces[at.piece].rows[at.row]; }
+  const ShardView& view(detail::At at) const { return piece(at).views[at.row]; }
+  const ShardView* find(ShardIndex shard) const {
     const detail::At at = index->find(shard);
-    return at.piece == detail::none ? nullptr : &row(at);
+    return at.piece == detail::none ? nullptr : &view(at);
   }
-  // The place of a bucket among the pieces, or none.
-  std::uint32_t place(Bucket bucket) const;
 };
 
 // Slots of nodes that are neither live nor named by any row are freed now and then, so that the list does not grow with every name that ever was.
@@ -104,7 +137,8 @@ struct Table::Nodes {
   std::vector<std::shared_ptr<const detail::Known>> slots;  // null: free
   std::unordered_map<NodeId, std::uint32_t> places;
   std::vector<std::uint32_t> free;
-  std::size_t sweep_at = 64;  // how many slots may be used before it is looked which are needed
+  std::vector<StateId> states;  // every one that a row ever named: a handful
+  std::size_t sweep_at = 64;    // how many slots may be used before it is looked which are needed
 
   const detail::Known* find(const NodeId& node) const {
     const auto found = places.find(node);
