@@ -12,16 +12,6 @@ namespace evenkeel::route {
 
 namespace {
 
-// The shards that are known, in order.
-template <class Take>
-void each_shard(const Table& table, const WorkloadId& workload, const Take& take) {
-  ShardId id{workload, ShardIndex(0)};
-  for (const std::uint32_t shards = table.shards(workload); id.shard.value() < shards; ++id.shard) {
-    const ShardView* view = table.find(id);
-    if (view != nullptr) take(*view);
-  }
-}
-
 // 1. JSON.
 
 void write_shard(Writer& out, const ShardView& view) {
@@ -47,7 +37,7 @@ std::string format_json(const Table& table) {
     out.key("key_map").text(sharding.key_map == KeyMap::hash ? "hash" : "range");
     out.key("hash_version").number(sharding.hash_version);
     out.key("replicas").begin_list();
-    each_shard(table, workload, [&](const ShardView& view) { write_shard(out, view); });
+    for (const ShardView* view : table.views(workload)) write_shard(out, *view);
     out.end_list().end_map();
   }
   out.end_map().key("nodes").begin_map();
@@ -87,10 +77,8 @@ std::optional<std::string> host_of(const Endpoint* endpoint) {
 }
 
 // Whether some shard has, or is to have, a leader.
-bool is_led(const Table& table, const WorkloadId& workload) {
-  bool led = false;
-  each_shard(table, workload, [&](const ShardView& view) { led = led || view.leader || view.next; });
-  return led;
+bool is_led(const std::vector<const ShardView*>& views) {
+  return std::ranges::any_of(views, [](const ShardView* view) { return view->leader || view->next; });
 }
 
 // Clients take a replica without a letter for one that may be written to. So between two leaders, when the view names none, a follower still
@@ -120,13 +108,14 @@ class HostReader {
 
   ByHost read(const WorkloadId& workload) {
     ByHost by_host;
-    const bool led = is_led(table_, workload);
-    each_shard(table_, workload, [&](const ShardView& view) {
-      if (view.leader && host(*view.leader)) by_host[*host(*view.leader)][view.shard] = ":M";
-      for (const Peer& peer : view.others) {
-        if (host(peer.node)) by_host[*host(peer.node)].try_emplace(view.shard, letter(view, peer, led));
+    const std::vector<const ShardView*> views = table_.views(workload);
+    const bool led = is_led(views);
+    for (const ShardView* view : views) {
+      if (view->leader && host(*view->leader)) by_host[*host(*view->leader)][view->shard] = ":M";
+      for (const Peer& peer : view->others) {
+        if (host(peer.node)) by_host[*host(peer.node)].try_emplace(view->shard, letter(*view, peer, led));
       }
-    });
+    }
     return by_host;
   }
 
@@ -166,10 +155,10 @@ std::vector<NodeId> left_out(const Table& table, MapFormat format) {
     if (!in) out.insert(node);
   };
   for (const WorkloadId& workload : table.workloads()) {
-    each_shard(table, workload, [&](const ShardView& view) {
-      if (view.leader) look(*view.leader);
-      for (const Peer& peer : view.others) look(peer.node);
-    });
+    for (const ShardView* view : table.views(workload)) {
+      if (view->leader) look(*view->leader);
+      for (const Peer& peer : view->others) look(peer.node);
+    }
   }
   return {out.begin(), out.end()};
 }

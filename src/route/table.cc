@@ -130,6 +130,13 @@ const ShardView* Table::find(const ShardId& shard) const {
   return found == nullptr ? nullptr : found->find(shard.shard);
 }
 
+std::vector<const ShardView*> Table::views(const WorkloadId& workload) const {
+  std::vector<const ShardView*> found;
+  const Part* of = part(workload);
+  if (of != nullptr) of->index->each([&](detail::At at) { found.push_back(&of->view(at)); });
+  return found;
+}
+
 const Endpoint* Table::endpoint(const NodeId& node) const {
   const detail::Known* known = nodes_ ? nodes_->find(node) : nullptr;
   return known == nullptr || !known->heard ? nullptr : &known->endpoint;
@@ -247,14 +254,10 @@ std::vector<ShardId> Table::changed_since(const Table& older) const {
 
 bool operator==(const Table& a, const Table& b) {
   if (a.shares_all(b)) return true;
-  const auto views = [](const Table::Part& part) {
-    std::vector<const ShardView*> found;
-    part.index->each([&](detail::At at) { found.push_back(&part.view(at)); });
-    return found;
-  };
   const auto same_part = [&](const auto& x, const auto& y) {
     return x == y || (x->workload == y->workload && x->sharding == y->sharding &&
-                      std::ranges::equal(views(*x), views(*y), [](const ShardView* v, const ShardView* w) { return *v == *w; }));
+                      std::ranges::equal(a.views(x->workload), b.views(y->workload),
+                                         [](const ShardView* v, const ShardView* w) { return *v == *w; }));
   };
   if (!std::ranges::equal(a.parts_, b.parts_, same_part)) return false;
   if (a.nodes_ == b.nodes_) return true;

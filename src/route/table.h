@@ -86,8 +86,9 @@ class Table {
   std::optional<Sharding> sharding(const WorkloadId& workload) const;
   // Nothing for a workload that is not known, or has a hash version that this program does not know.
   std::optional<ShardIndex> shard(const WorkloadId& workload, std::string_view key) const;
-  // Nothing if the shard is not known. Both are there as long as the table.
+  // Nothing if the shard is not known. What is pointed to is there as long as the table.
   const ShardView* find(const ShardId& shard) const;
+  std::vector<const ShardView*> views(const WorkloadId& workload) const;  // of the shards that are known, by shard
   const Endpoint* endpoint(const NodeId& node) const;
   bool live(const NodeId& node) const;
   // Those that are live, or that a shard names and whose address is known; by name.

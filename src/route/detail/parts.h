@@ -25,7 +25,7 @@ struct At {
   std::uint32_t row = 0;
 };
 
-// Shard -> where. In pages, so that a document with one absurdly high number costs 8 MB at most.
+// Shard -> where. In pages, so that a document with one absurdly high number costs 4 MB at most.
 class Index {
  public:
   static constexpr std::size_t page_size = 4096;

@@ -68,6 +68,25 @@ map.json:1:120: error: 4000000000 is out of range
   give a whole number from 0 to 2147483647
 map.json:1:144: error: expected a list of the shards of a workload, found a map
 
+# A count that no table has is no reason to walk through it.
+parse
+{"format": 1, "workloads": {"t1": {"shards": 2147483647, "replicas": [{"shard": 2147483646, "epoch": 0, "change": 18446744073709551615, "leader": "n1"}]}}, "nodes": {}}
+----
+{
+  "format": 1,
+  "workloads": {
+    "t1": {
+      "shards": 2147483647,
+      "key_map": "hash",
+      "hash_version": 1,
+      "replicas": [
+        {"shard": 2147483646, "epoch": 0, "change": 18446744073709551615, "leader": "n1"}
+      ]
+    }
+  },
+  "nodes": {}
+}
+
 parse
 {"format": 1,
 ----
