@@ -23,7 +23,7 @@ std::vector<const ShardView*> in_order(const ViewBucket& bucket) {
   return said;
 }
 
-Sharding sharding_of(const ViewBucket& bucket) { return {bucket.shards_in_all, bucket.key_map, bucket.hash_version}; }
+Sharding said_by(const ViewBucket& bucket) { return {bucket.shards_in_all, bucket.key_map, bucket.hash_version}; }
 
 }  // namespace
 
@@ -119,7 +119,7 @@ void Table::Edit::put(const ViewBucket& bucket) {
   const News news = compare(bucket, said, now);
   if (news.lower && !news.higher) return;  // an older document than the one that was read
   const bool same_shards = now != nullptr && std::ranges::equal(said, now->views, {}, &ShardView::shard, &ShardView::shard);
-  if (same_shards && !news.higher && now->sharding == sharding_of(bucket)) return;
+  if (same_shards && !news.higher && now->sharding == said_by(bucket)) return;
   std::shared_ptr<const Piece> piece = make(bucket, news);
   Open& open = this->open(bucket.workload);
   if (!same_shards || news.elsewhere) open.reindex = true;
@@ -140,7 +140,7 @@ void Table::Edit::set(Open& open, std::shared_ptr<const Piece> piece) {
 std::shared_ptr<const Table::Piece> Table::Edit::make(const ViewBucket& bucket, const News& news) {
   auto piece = std::make_shared<Piece>();
   piece->bucket = bucket.bucket;
-  piece->sharding = sharding_of(bucket);
+  piece->sharding = said_by(bucket);
   piece->views.reserve(news.shards.size());
   piece->rows.reserve(news.shards.size());
   std::vector<detail::Serving> serving;
@@ -250,7 +250,7 @@ void Table::Edit::sweep(const Table& table, Nodes& nodes) {
 Table::Pieces Table::Edit::pieces_of(const Open& open) {
   const bool in_place =
       open.added.empty() && std::ranges::all_of(open.changed, [](const auto& one) { return one.second != nullptr; });
-  if (in_place) return open.was->pieces.with(open.changed);
+  if (in_place && open.was != nullptr) return open.was->pieces.with(open.changed);
   std::vector<std::shared_ptr<const Piece>> all;
   for (std::uint32_t place = 0; open.was != nullptr && place < open.was->pieces.size(); ++place) {
     const auto changed = open.changed.find(place);
@@ -262,20 +262,24 @@ Table::Pieces Table::Edit::pieces_of(const Open& open) {
   return Pieces(all);
 }
 
+Sharding Table::Edit::sharding_of(const Pieces& pieces) {
+  Sharding sharding;
+  for (std::uint32_t place = 0; place < pieces.size(); ++place) {
+    const Sharding& said = pieces[place].piece->sharding;
+    if (said.shards > sharding.shards) sharding = said;
+  }
+  return sharding;
+}
+
 std::shared_ptr<const Table::Part> Table::Edit::close(const WorkloadId& workload, const Open& open) {
   auto part = std::make_shared<Part>();
   part->workload = workload;
   part->pieces = pieces_of(open);
   if (part->pieces.size() == 0) return nullptr;
-  if (open.was != nullptr) part->sharding = open.was->sharding;
-  if (open.was != nullptr && !open.reindex && !open.resize) {
+  part->sharding = open.resize || open.was == nullptr ? sharding_of(part->pieces) : open.was->sharding;
+  if (open.was != nullptr && !open.reindex && part->sharding.shards == open.was->sharding.shards) {
     part->index = open.was->index;
     return part;
-  }
-  part->sharding = {};
-  for (std::uint32_t place = 0; place < part->pieces.size(); ++place) {
-    const Sharding& said = part->pieces[place].piece->sharding;
-    if (said.shards > part->sharding.shards) part->sharding = said;
   }
   auto index = std::make_shared<detail::Index>();
   for (std::uint32_t place = 0; place < part->pieces.size(); ++place) {

@@ -49,6 +49,7 @@ class Table::Edit {
   std::uint32_t state(const StateId& state);
   void set(const NodeId& node, const detail::Known& known);
   static Pieces pieces_of(const Open& open);
+  static Sharding sharding_of(const Pieces& pieces);
   static std::shared_ptr<const Part> close(const WorkloadId& workload, const Open& open);
   static void sweep(const Table& table, Nodes& nodes);
 
