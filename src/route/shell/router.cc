@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "evenkeel/base/hash.h"
+#include "evenkeel/route/shell/detail/latest.h"
 
 namespace evenkeel::route {
 
@@ -28,9 +29,10 @@ class Router::Work : public std::enable_shared_from_this<Work> {
     for (const Timer timer : {ask_timer_, view_timer_, live_timer_}) store_.loop().cancel(timer);
   }
 
-  std::shared_ptr<const Table> table() const { return table_.load(std::memory_order_acquire); }
+  std::shared_ptr<const Table> table() const { return table_.get(); }
   std::optional<Picked> pick(const WorkloadId& workload, std::string_view key, Role role) const {
-    return table()->pick(workload, key, role, options_.zone, mix64(options_.salt, hash64(key)));
+    const std::uint64_t salt = mix64(options_.salt, hash64(key));
+    return table_.read([&](const auto& table) { return table->pick(workload, key, role, options_.zone, salt); });
   }
   bool ready() const { return ready_.load(std::memory_order_acquire); }
   std::optional<Duration> age() const {
@@ -144,7 +146,7 @@ class Router::Work : public std::enable_shared_from_this<Work> {
     const std::shared_ptr<const Table> was = table();
     const auto next = std::make_shared<const Table>(was->with(update));
     const bool changed = !next->shares_all(*was);
-    if (changed) table_.store(next, std::memory_order_release);
+    if (changed) table_.set(next);
     const bool becomes_ready = !ready() && view_read_ && live_read_;
     if (becomes_ready) ready_.store(true, std::memory_order_release);
     if (!changed && !becomes_ready) return;
@@ -155,7 +157,7 @@ class Router::Work : public std::enable_shared_from_this<Work> {
   store::Store& store_;
   const Keys keys_;
   const RouterOptions options_;
-  std::atomic<std::shared_ptr<const Table>> table_;
+  detail::Latest<Table> table_;
   std::atomic<bool> ready_ = false;
   std::atomic<Duration::rep> heard_ = never;
 

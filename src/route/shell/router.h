@@ -10,8 +10,8 @@
 // Staleness is visible: age() is how long ago the store was last heard of. The table may be older than what clients hear from those they call;
 // then the epoch tells who is right.
 //
-// Threads: it is made, destroyed and calls back on the store's loop; table, pick, ready and age are for any thread. Readers never wait for a
-// table that is being made; they take a reference to the latest one.
+// Threads: it is made, destroyed and calls back on the store's loop; table, pick, ready and age are for any thread. Readers wait for
+// nobody, and keep the table that they took as long as they like.
 // Cost: one change of one bucket is O(buckets of its workload); pick as in table.h.
 
 #include <cstdint>
