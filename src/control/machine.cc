@@ -152,6 +152,7 @@ void Machine::Work::take(Answered answered) {
   for (const ShardIndex shard : commit.orders) unit->orders.erase(shard);
   const auto take_in = [&](const ShardRecord& record) {
     const auto slot = unit->slot(record.shard);
+    if (slot && unit->wanted[*slot]) world_.touch(u, *slot);
     if (!slot || unit->records[*slot] == record) return;
     const auto settled = [](const ShardRecord& one) { return std::ranges::count_if(one.holders, &Holder::arrived); };
     if (plan_again_ && settled(unit->records[*slot]) != settled(record)) world_.plan_due = true;

@@ -209,11 +209,11 @@ struct Shape<Sealed> {
 template <>
 struct Shape<ReplicaReport> {
   static constexpr std::string_view what = "a replica's report";
-  static constexpr auto fields =
-      std::tuple(required("shard", &ReplicaReport::shard), required("state", &ReplicaReport::state),
-                 required("version", &ReplicaReport::version), field("progress", &ReplicaReport::progress),
-                 field("sealed", &ReplicaReport::sealed), field("error", &ReplicaReport::error),
-                 field("tries", &ReplicaReport::tries), field("gave_up", &ReplicaReport::gave_up));
+  static constexpr auto fields = std::tuple(required("shard", &ReplicaReport::shard), required("state", &ReplicaReport::state),
+                                            required("version", &ReplicaReport::version), field("last", &ReplicaReport::last),
+                                            field("progress", &ReplicaReport::progress), field("sealed", &ReplicaReport::sealed),
+                                            field("error", &ReplicaReport::error), field("tries", &ReplicaReport::tries),
+                                            field("gave_up", &ReplicaReport::gave_up));
 };
 template <>
 struct Shape<Report> {
@@ -238,8 +238,9 @@ struct Shape<ViewBucket> {
 template <>
 struct Shape<ReplicaPulse> {
   static constexpr std::string_view what = "a replica's pulse";
-  static constexpr auto fields = std::tuple(required("shard", &ReplicaPulse::shard), field("progress", &ReplicaPulse::progress),
-                                            field("lag", &ReplicaPulse::lag), field("load", &ReplicaPulse::load));
+  static constexpr auto fields = std::tuple(required("shard", &ReplicaPulse::shard), field("last", &ReplicaPulse::last),
+                                            field("progress", &ReplicaPulse::progress), field("lag", &ReplicaPulse::lag),
+                                            field("load", &ReplicaPulse::load));
 };
 template <>
 struct Shape<Pulse> {

@@ -138,7 +138,10 @@ struct ReplicaReport {
   // Of the entry that it has taken up: a bounded state which that one does not give is left, and everything else is done or under way. At
   // a join: the latest that its data knows.
   Version version;
-  std::uint64_t progress = 0;  // when this was written; running progress goes with the pulse
+  // How far its data goes when this was written; running progress goes with the pulse. Of two replicas the one with the later `last` has what
+  // counts; progress is compared only where that is equal.
+  Epoch last;  // of the leader whose data it has taken last, or of its own leading
+  std::uint64_t progress = 0;
   std::optional<Sealed> sealed;
   std::string error;        // the handler's own words; empty: none
   std::uint32_t tries = 0;  // failed ones of the transition that it is about
@@ -160,6 +163,7 @@ struct Report {
 // What a node says over its pulse about a replica; it never goes through the store.
 struct ReplicaPulse {
   ShardId shard;
+  Epoch last;
   std::uint64_t progress = 0;
   std::optional<std::uint64_t> lag;
   Amounts load;

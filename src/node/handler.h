@@ -45,7 +45,8 @@ struct Transition {
 
 // How a replica is doing, now.
 struct Status {
-  std::uint64_t progress = 0;  // of its data, in the service's own measure; grows
+  Epoch last;                  // of the leader whose data it has taken last, or of its own leading
+  std::uint64_t progress = 0;  // of its data, in the service's own measure; grows with one `last`
   std::optional<std::uint64_t> lag;
   Amounts load;
   friend bool operator==(const Status&, const Status&) = default;
@@ -55,6 +56,7 @@ struct Status {
 struct Held {
   ShardId shard;
   Version version;  // the last that it was told, as it wrote it down with its data
+  Epoch last;       // as in Status
   std::uint64_t progress = 0;
   friend bool operator==(const Held&, const Held&) = default;
 };

@@ -1,7 +1,9 @@
 #include "tests/control/toy.h"
 
 #include <algorithm>
+#include <cstdlib>
 
+#include "evenkeel/model/cluster_file.h"
 #include "evenkeel/place/place.h"
 
 namespace evenkeel::control::test {
@@ -110,12 +112,25 @@ void Toy::report(ToyNode& node, const WorkloadId& workload, Bucket bucket) {
     report.replicas.push_back({.shard = shard.shard,
                                .state = replica.state,
                                .version = replica.version,
+                               .last = replica.last,
                                .progress = replica.log.size(),
                                .sealed = replica.sealed,
                                .error = replica.fails ? "it fails" : "",
                                .gave_up = replica.fails});
   }
   put({.kind = Key::Kind::report, .node = node.name, .workload = workload, .bucket = bucket}, report);
+}
+
+std::string Toy::logs_of(const ShardId& shard) const {
+  std::string text;
+  for (const ToyNode& node : nodes) {
+    const auto held = node.replicas.find(shard);
+    if (held == node.replicas.end()) continue;
+    const ToyReplica& replica = held->second;
+    text += fmt::format("\n  {} {} at {}.{}, last {}, refuses {}, has {}", node.name, replica.state, replica.version.epoch,
+                        replica.version.change, replica.last, replica.refuses, fmt::join(replica.log, " "));
+  }
+  return text;
 }
 
 void Toy::obey(ToyNode& node, const Target& target, const ReplicaTarget& entry) {
@@ -136,6 +151,8 @@ void Toy::obey(ToyNode& node, const Target& target, const ReplicaTarget& entry) 
     replica.last = {};
     replica.sealed.reset();
   }
+  // One that has nothing yet follows once it has all that the leader has.
+  if (entry.state.str() == "follower" && replica.last == Epoch(0) && entry.copy_from && !bootstrap(node, shard)) return;
   if (entry.state.str() == "leader") {
     replica.last = std::max(replica.last, entry.version.epoch);
     replica.refuses = std::max(replica.refuses, entry.version.epoch);
@@ -144,8 +161,8 @@ void Toy::obey(ToyNode& node, const Target& target, const ReplicaTarget& entry) 
       violation_ = fmt::format("{} and {} lead {} at epoch {}", at->second, node.name, format(shard), entry.version.epoch);
     for (const std::uint64_t write : acknowledged_[shard]) {
       if (std::ranges::find(replica.log, write) == replica.log.end() && violation_.empty())
-        violation_ =
-            fmt::format("{} leads {} at epoch {} without write {}", node.name, format(shard), entry.version.epoch, write);
+        violation_ = fmt::format("{} leads {} at epoch {} without write {}{}", node.name, format(shard), entry.version.epoch,
+                                 write, logs_of(shard));
     }
   }
   replica.state = entry.state;
@@ -172,10 +189,22 @@ void Toy::look(ToyNode& node) {
   std::vector<const Target*> mine;
   for (const auto& [at, target] : targets_) {
     const auto read = node.read.find({target.workload, target.bucket});
-    const bool is_new = read == node.read.end() || read->second < target.number;
+    const bool is_new = read == node.read.end() || read->second < target.number ||
+                        std::ranges::any_of(target.replicas, [&](const ReplicaTarget& entry) {
+                          const auto held = node.replicas.find({target.workload, entry.shard});
+                          return held != node.replicas.end() && held->second.state != entry.state && !held->second.fails;
+                        });
     if (std::get<0>(at) == node.name && target.incarnation == node.incarnation && is_new) mine.push_back(&target);
   }
   if (!mine.empty()) obey(node, *mine[rng.below(mine.size())]);
+}
+
+bool Toy::bootstrap(ToyNode& node, const ShardId& shard) {
+  ToyReplica& replica = node.replicas[shard];
+  replica.state = StateId("follower");
+  copy(node, shard);
+  if (replica.last == Epoch(0)) replica.state = StateId("offline");
+  return replica.last > Epoch(0);
 }
 
 // A follower that follows a leader of an epoch that it does not refuse gets all that it has.
@@ -209,7 +238,8 @@ void Toy::write_something() {
   std::uint32_t copies = 1;
   const std::vector<Peer>& peers = leader->peers[shard];
   for (ToyNode& node : nodes) {
-    const bool peer = std::ranges::find(peers, node.name, &Peer::node) != peers.end();
+    const auto at = std::ranges::find(peers, node.name, &Peer::node);
+    const bool peer = at != peers.end() && at->state.str() == "follower";
     if (!peer || !node.up || !node.replicas.contains(shard) || rng.chance(1, 3)) continue;
     ToyReplica& replica = node.replicas[shard];
     if (replica.state.str() != "follower" || replica.refuses > own.version.epoch || replica.last > own.version.epoch) continue;
@@ -301,7 +331,10 @@ void Toy::act() {
       if (!plans_.empty()) {
         const Cluster problem = plans_.front();
         plans_.erase(plans_.begin());
-        feed(Planned{place::plan(problem)});
+        const place::Plan plan = place::plan(problem);
+        if (std::getenv("EVENKEEL_SEED") != nullptr)
+          history_.push_back(format_cluster(problem, Syntax::yaml) + place::format_plan(problem, plan, Syntax::yaml));
+        feed(Planned{plan});
       } else {
         now += Duration(rng.below(500) * 1'000'000);
         feed(Tick{});
@@ -381,7 +414,7 @@ std::string Toy::show() const {
       for (const Holder& holder : state->record.holders)
         text += fmt::format(" [{} {} {}{}{}]", holder.node, holder.told, holder.may_be, holder.arrived ? "" : " arriving",
                             holder.leaving ? " leaving" : "");
-      text += fmt::format(" why: {}\n", fmt::join(state->why, "; "));
+      text += fmt::format(" why: {}{}\n", fmt::join(state->why, "; "), logs_of({name, ShardIndex(s)}));
     }
   }
   return text;

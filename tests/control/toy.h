@@ -89,7 +89,9 @@ class Toy {
   void apply(const Commit& commit);
   void answer(std::size_t commit);
   void write_something();
+  std::string logs_of(const ShardId& shard) const;
   void copy(ToyNode& node, const ShardId& shard);
+  bool bootstrap(ToyNode& node, const ShardId& shard);
   void check();
   bool acts_as_leader(const ToyNode& node, const ToyReplica& replica) const {
     return node.up && node.session && replica.state.str() == "leader";

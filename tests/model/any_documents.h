@@ -124,6 +124,7 @@ class AnyDocuments : private AnyCluster {
     for (const ShardIndex shard : shards()) {
       ReplicaReport& replica = out.replicas.emplace_back(ReplicaReport{shard, state(), version()});
       if (rng_.chance(1, 2)) replica.progress = number();
+      if (rng_.chance(1, 2)) replica.last = epoch();
       if (rng_.chance(1, 2)) replica.sealed = Sealed{epoch(), epoch(), number()};
       if (rng_.chance(1, 2)) replica.error = text();
       if (rng_.chance(1, 2)) replica.tries = small(6);
@@ -138,6 +139,7 @@ class AnyDocuments : private AnyCluster {
       ReplicaPulse& replica = out.replicas.emplace_back();
       replica.shard = {WorkloadId("t1"), ShardIndex(small(100))};
       replica.progress = number();
+      replica.last = epoch();
       if (rng_.chance(1, 2)) replica.lag = number();
       replica.load = amounts();
     }

@@ -88,7 +88,7 @@ Target Machine::Work::target_of(const Unit& unit, const RecordBucket& records, s
     const auto holder = std::ranges::find(record.holders, node.name, &Holder::node);
     // What an earlier incarnation was told is not for this one.
     if (holder == record.holders.end() || holder->incarnation != target.incarnation) continue;
-    target.replicas.push_back(detail::target_of(record, *holder));
+    target.replicas.push_back(detail::target_of(workload.spec, record, *holder));
   }
   return target;
 }

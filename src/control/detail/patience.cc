@@ -26,9 +26,10 @@ void Machine::Work::take(Pulsed pulsed) {
     detail::Unit& unit = world_.units[u];
     const auto slot = unit.slot(replica.shard.shard);
     if (!slot) continue;
-    std::uint64_t& progress = unit.progress[n * static_cast<std::uint32_t>(unit.shards.size()) + *slot];
-    if (replica.progress <= progress) continue;
-    progress = replica.progress;
+    detail::Progress& progress = unit.progress[n * static_cast<std::uint32_t>(unit.shards.size()) + *slot];
+    const detail::Progress now{replica.last, replica.progress};
+    if (now <= progress) continue;
+    progress = now;
     if (unit.records[*slot].hand_over || unit.records[*slot].placement.front() == node.name) world_.touch(u, *slot);
   }
 }

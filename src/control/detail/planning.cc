@@ -177,7 +177,8 @@ namespace {
 bool want(World& world, std::uint32_t u, std::uint32_t slot, std::vector<NodeId> nodes) {
   Unit& unit = world.units[u];
   if (placement_of(unit, slot) == nodes) return false;
-  if (unit.records[slot].placement == nodes) {
+  // What is being written may have another one: then this one stays wanted.
+  if (unit.status == Unit::Status::idle && unit.records[slot].placement == nodes) {
     unit.wanted[slot].reset();
   } else {
     unit.wanted[slot] = std::move(nodes);

@@ -39,6 +39,12 @@ bool ShardStep::is_failed(const Holder& holder) const {
   return report != nullptr && (report->gave_up || report->state.str() == state_error);
 }
 
+bool ShardStep::is_voter(const Holder& holder) const {
+  if (!counts(holder)) return false;
+  return holder.arrived ||
+         std::ranges::none_of(next_.holders, [&](const Holder& other) { return counts(other) && other.arrived; });
+}
+
 Holder* ShardStep::find(const NodeId& node) {
   const auto found = std::ranges::find(next_.holders, node, &Holder::node);
   return found == next_.holders.end() ? nullptr : &*found;
@@ -122,8 +128,8 @@ void ShardStep::show() {
 void ShardStep::finish() {
   const auto is_new = [](const Holder& holder) { return holder.version == Version{}; };
   const auto peers_of = [](const ShardRecord& record) {
-    std::vector<std::tuple<NodeId, StateId, bool>> peers;
-    for (const Holder& holder : record.holders) peers.emplace_back(holder.node, holder.told, holder.leaving);
+    std::vector<std::tuple<NodeId, StateId, bool, bool>> peers;
+    for (const Holder& holder : record.holders) peers.emplace_back(holder.node, holder.told, holder.leaving, holder.arrived);
     return peers;
   };
   show();
@@ -156,7 +162,8 @@ ShardOutput decide(const ShardInput& input, ShardTimers& timers) {
   return step.decide();
 }
 
-ReplicaTarget target_of(const ShardRecord& record, const Holder& holder) {
+// A peer that has not come yet is in no state that counts.
+ReplicaTarget target_of(const Spec& spec, const ShardRecord& record, const Holder& holder) {
   ReplicaTarget target{.shard = record.shard,
                        .state = holder.told,
                        .version = record.told,
@@ -165,8 +172,8 @@ ReplicaTarget target_of(const ShardRecord& record, const Holder& holder) {
                        .copy_from = holder.copy_from,
                        .seal = record.seal};
   for (const Holder& peer : record.holders) {
-    if (peer.node != holder.node && peer.told.str() != state_dropped && !peer.leaving)
-      target.peers.push_back({peer.node, peer.told});
+    if (peer.node == holder.node || peer.told.str() == state_dropped || peer.leaving) continue;
+    target.peers.push_back({peer.node, peer.arrived ? peer.told : spec.model->initial()});
   }
   return target;
 }

@@ -48,11 +48,18 @@ struct NodeFacts {
   bool removed = false;        // by an operator: its data does not come back
 };
 
+// How far a replica's data goes.
+struct Progress {
+  Epoch last;
+  std::uint64_t progress = 0;
+  friend auto operator<=>(const Progress&, const Progress&) = default;
+};
+
 // One node's part: what it has reported of this shard.
 struct HolderFacts {
   const NodeFacts* node = nullptr;        // null: nothing is known of it
   const ReplicaReport* report = nullptr;  // of its present incarnation; null: none
-  std::uint64_t progress = 0;             // the latest, by report or pulse
+  Progress progress;                      // the latest, by report or pulse
 };
 
 // Moments that the controller remembers; a successor begins them anew, which only makes it more patient.
@@ -100,6 +107,6 @@ struct ShardOutput {
 ShardOutput decide(const ShardInput& input, ShardTimers& timers);
 
 // The part of a node's target that follows from a record.
-ReplicaTarget target_of(const ShardRecord& record, const Holder& holder);
+ReplicaTarget target_of(const Spec& spec, const ShardRecord& record, const Holder& holder);
 
 }  // namespace evenkeel::control::detail

@@ -27,6 +27,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
     if (holder.node == to.node) {
       holder.told = *spec_.lead;
       holder.may_be = *spec_.lead;
+      holder.arrived = true;  // from now on it has what there is
       holder.copy_from.reset();
     } else {
       holder.told = spec_.rest;
@@ -82,9 +83,15 @@ void ShardStep::lead_on(Holder& leader) {
   if (wanted == nullptr || wanted == &leader) return;
   const bool must = !known.node->may_lead || known.node->stopping || !is_placed(leader.node) || asked;
   if (!must && (!in_.may_move || (timers_.given_up && in_.now < *timers_.given_up + hand_over_pause))) return;
-  const std::uint64_t ahead = known.progress, behind = facts(*wanted).progress;
-  if (spec_.seals && ahead > behind && ahead - behind > spec_.control.lag_max) {
-    say("{} is to lead, and is {} behind {}", wanted->node, ahead - behind, leader.node);
+  const Progress ahead = known.progress, behind = facts(*wanted).progress;
+  const bool follows = ahead.last == behind.last;
+  const std::uint64_t lag = ahead.progress > behind.progress ? ahead.progress - behind.progress : 0;
+  if (spec_.seals && (!follows || lag > spec_.control.lag_max)) {
+    if (follows) {
+      say("{} is to lead, and is {} behind {}", wanted->node, lag, leader.node);
+    } else {
+      say("{} is to lead, and does not follow {} yet", wanted->node, leader.node);
+    }
     return;
   }
   begin_hand_over(leader, *wanted, asked ? Reason::operator_asked : must ? Reason::move : Reason::balance);
@@ -101,7 +108,8 @@ void ShardStep::follow_hand_over() {
     return seal_and_lead();
   }
   const bool well = to != nullptr && may_follow_up(*to);
-  const bool has_all = well && (!spec_.seals || facts(*to).progress >= last->progress || broken(Broken::lead_before_caught_up));
+  const bool has_all = well && (!spec_.seals || facts(*to).progress >= Progress{last->last, last->progress} ||
+                                broken(Broken::lead_before_caught_up));
   if (has_all) {
     if (in_.lead == to->node) forgets_order_ = true;
     return grant(*to, next_epoch(), from->reason);
@@ -123,11 +131,9 @@ bool ShardStep::is_sealed(const Holder& holder) const {
 
 // So many that no write that was acknowledged by `acks` copies is unknown to all of them.
 std::size_t ShardStep::seals_needed() const {
-  const auto voters =
-      static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return counts(holder); }));
-  const std::size_t acks = spec_.control.acks;
-  if (acks == 0 || in_.accept_loss || broken(Broken::too_few_seals)) return 1;
-  return voters >= acks ? voters - acks + 1 : 1;
+  if (in_.accept_loss || broken(Broken::too_few_seals)) return 1;
+  const auto voters = std::ranges::count_if(next_.holders, [&](const Holder& holder) { return is_voter(holder); });
+  return seals_of(static_cast<std::size_t>(voters), spec_.control.acks);
 }
 
 // acks 0: all that are there are asked, and those that are expected back are waited for a moment.
@@ -158,11 +164,12 @@ void ShardStep::seal_and_lead() {
     timers_.sealing = in_.now;
   }
   if (!timers_.sealing) timers_.sealing = in_.now;
+  // One that is still on its way has not all that there was before it: its seal says nothing about that.
   std::vector<Holder*> able;
   std::vector<std::string> awaited;
   std::size_t sealed = 0;
   for (Holder& holder : next_.holders) {
-    if (!counts(holder)) continue;
+    if (!counts(holder) || (!is_voter(holder) && !in_.accept_loss)) continue;
     const bool skips = broken(Broken::skip_seal) && is_present(holder) && facts(holder).report != nullptr;
     if (!is_sealed(holder) && !skips) {
       if (!is_lost_disk(holder) || spec_.control.acks > 0)
@@ -187,7 +194,7 @@ void ShardStep::seal_and_lead() {
   const bool knows_all = awaited.empty() || spec_.control.acks > 0;
   if (able.empty() && knows_all) {
     for (Holder& holder : next_.holders) {
-      if (counts(holder) && is_sealed(holder) && !is_failed(holder)) able.push_back(&holder);
+      if (is_voter(holder) && is_sealed(holder) && !is_failed(holder)) able.push_back(&holder);
     }
   }
   if (able.empty()) return say("nobody leads: nobody that is there has held its data");

@@ -1,7 +1,8 @@
 // Members: who comes and who goes. New ones come first, and old ones go when they are not missed.
 //
-// Everybody who was ever told to hold the shard counts as a voter until the leader is known to count without it: so a seal that reaches
-// voters - acks + 1 of them has reached one that knows of every write that was acknowledged, whatever list the leader went by.
+// Who has come counts as a voter from when the record says so, before the leader can know, and until the leader is known to count without it and
+// others have what it had: so a seal that reaches voters - acks + 1 of them has reached one that knows of every write that was acknowledged,
+// whatever list the leader went by.
 
 #include "evenkeel/control/detail/shard_step.h"
 
@@ -113,15 +114,19 @@ bool ShardStep::is_done_without(const Holder& leaver) {
     say("{} stays until the leader knows that it goes", leaver.node);
     return false;
   }
-  if (!spec_.seals || spec_.control.acks <= 1) return true;
-  std::uint32_t copies = 1;
+  if (!spec_.seals || spec_.control.acks == 0 || !leaver.arrived) return true;
+  std::size_t voters = 0;
+  std::vector<std::string> behind;
   for (const Holder& other : next_.holders) {
-    if (!counts(other) || other.leaving || other.node == leads->node) continue;
-    const ReplicaReport* has = heard(other);
-    copies += has != nullptr && has->version.epoch == next_.version.epoch && facts(other).progress >= report->progress ? 1 : 0;
+    if (other.node == leaver.node || !is_voter(other)) continue;
+    ++voters;
+    if (is_lost_disk(other)) continue;  // it will never seal anything
+    if (!is_present(other) || facts(other).progress < Progress{report->last, report->progress})
+      behind.push_back(other.node.str());
   }
-  if (copies >= spec_.control.acks) return true;
-  say("{} stays until {} others have all that {} has", leaver.node, spec_.control.acks - 1, leads->node);
+  // As many as a seal may miss may be behind.
+  if (behind.size() < seals_of(voters, spec_.control.acks)) return true;
+  say("{} stays until {} have all that {} has", leaver.node, fmt::join(behind, ", "), leads->node);
   return false;
 }
 

@@ -42,6 +42,9 @@ class ShardStep {
   bool may_follow_up(const Holder& holder) const;
   bool is_sealed(const Holder& holder) const;
   std::size_t seals_needed() const;
+  static std::size_t seals_of(std::size_t voters, std::uint32_t acks) {
+    return voters >= acks && acks > 0 ? voters - acks + 1 : 1;
+  }
   bool seal_is_patient() const;
   Epoch next_epoch() const;
 
@@ -70,6 +73,8 @@ class ShardStep {
   bool is_lost_disk(const Holder& holder) const;
   bool is_failed(const Holder& holder) const;
   bool counts(const Holder& holder) const { return holder.told.str() != state_dropped; }
+  // Whose copies the leader counts, as far as it may know: those that have come; of a shard that nobody has come to, all.
+  bool is_voter(const Holder& holder) const;
   bool is_placed(const NodeId& node) const { return std::ranges::find(next_.placement, node) != next_.placement.end(); }
   Holder* find(const NodeId& node);
   Holder* leader();  // who leads, or may still believe it

@@ -185,6 +185,7 @@ void World::take_records(const Key& key, std::optional<RecordBucket> document) {
   }
   unit->pending.reset();
   unit->status = Unit::Status::idle;
+  plan_due = true;
   for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) index(u, slot);
   touch_unit(u);
 }
@@ -377,7 +378,7 @@ HolderFacts World::facts(const Unit& unit, std::uint32_t slot, const NodeId& nam
   if (found == unit.reports[slot].end()) return facts;
   if (found->incarnation != info->facts.incarnation && broken != Broken::ignore_incarnations) return facts;
   facts.report = &found->report;
-  facts.progress = found->report.progress;
+  facts.progress = {found->report.last, found->report.progress};
   const auto pulsed = unit.progress.find(n * static_cast<std::uint32_t>(unit.shards.size()) + slot);
   if (pulsed != unit.progress.end()) facts.progress = std::max(facts.progress, pulsed->second);
   return facts;

@@ -57,7 +57,7 @@ struct Unit {
   std::vector<ShardTimers> timers;
   std::vector<std::optional<std::vector<NodeId>>> wanted;  // a placement that is not written yet
   std::vector<std::vector<HeldReport>> reports;            // by node
-  std::map<std::uint32_t, std::uint64_t> progress;  // of pulses: node * shards + slot; only where it is ahead of the report
+  std::map<std::uint32_t, Progress> progress;  // of pulses: node * shards + slot; only where it is ahead of the report
   std::map<ShardIndex, OrderDocument> orders;
   std::map<std::uint32_t, Report> report_heads;  // by node, without their replicas
   std::set<std::uint32_t> stale_targets;         // nodes whose document says something old about the workload
