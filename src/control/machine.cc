@@ -27,6 +27,7 @@ Output Machine::Work::step(Input input, Instant now) {
     if (world_.refresh(node, now_)) {
       world_.touch_node(node);
       world_.plan_due = true;
+      nodes_due_ = true;
     }
   }
   if (active_) round();
@@ -49,6 +50,7 @@ void Machine::Work::take(Saw saw) {
   switch (saw.key.kind) {
     case Key::Kind::config:
       if (auto document = as(std::type_identity<ConfigDocument>())) world_.take_config(std::move(*document));
+      nodes_due_ = true;
       break;
     case Key::Kind::node:
       world_.nodes[node()].order = as(std::type_identity<NodeDocument>()).value_or(NodeDocument{});
@@ -77,6 +79,7 @@ void Machine::Work::take(Saw saw) {
       break;
     case Key::Kind::permit:
       world_.nodes[node()].permit = as(std::type_identity<PermitDocument>());
+      nodes_due_ = true;
       break;
     case Key::Kind::order:
       world_.take_order(saw.key, as(std::type_identity<OrderDocument>()));
@@ -120,6 +123,7 @@ void Machine::Work::take(Elected elected) {
   }
   world_.touch_all();
   world_.plan_due = true;
+  nodes_due_ = true;
 }
 
 void Machine::Work::take(Deposed) {
@@ -146,6 +150,7 @@ void Machine::Work::take(Answered answered) {
     unit->pending.reset();
     return;
   }
+  nodes_due_ = nodes_due_ || permits_wait_;
   const Commit commit = *std::exchange(unit->pending, std::nullopt);
   unit->status = Unit::Status::idle;
   unit->spec = commit.records.spec;
@@ -195,11 +200,22 @@ void Machine::Work::ask_for_plan() {
   out_.plan = *problem_;
 }
 
-void Machine::Work::round() {
+// Nodes are looked at when one of them means something else than before, or something that was waited for is due.
+void Machine::Work::look_around() {
+  if (!nodes_due_ && now_ < nodes_wake_) return wake_at(nodes_wake_);
+  nodes_due_ = false;
+  const Instant others = std::exchange(out_.wake, Instant::max());
   look_at_nodes();
   look_at_pulses();
   look_at_maintenance();
   look_at_permits();
+  save_waits();
+  nodes_wake_ = out_.wake;
+  wake_at(others);
+}
+
+void Machine::Work::round() {
+  look_around();
   for (const auto& [unit, slot] : throttles_.take_waiting()) world_.touch(unit, slot);
   while (!wakes_.empty() && wakes_.begin()->first <= now_) {
     const auto [unit, slot] = wakes_.begin()->second;
@@ -219,7 +235,6 @@ void Machine::Work::round() {
   }
   std::ranges::stable_sort(out_.commits, std::greater<>(), &Commit::urgent);
   if (!wakes_.empty()) wake_at(wakes_.begin()->first);
-  save_waits();
 }
 
 // 3. What people ask.

@@ -16,6 +16,7 @@ void Machine::Work::take(Pulsed pulsed) {
     if (pulsed.pulse.incarnation != node.facts.incarnation || !node.pulse_broken) return;
   }
   node.pulse_count = pulsed.pulse.count;
+  nodes_due_ = nodes_due_ || node.facts.suspect || node.pulse_every == Duration{};
   node.pulse_every = pulsed.every;
   node.pulsed = now_;
   node.pulse_broken = false;
@@ -36,7 +37,9 @@ void Machine::Work::take(Pulsed pulsed) {
 
 void Machine::Work::take(PulseBroken broken) {
   NodeInfo& node = world_.nodes[world_.node(broken.node)];
-  if (node.pulse_every > Duration{}) node.pulse_broken = true;
+  if (node.pulse_every == Duration{}) return;
+  node.pulse_broken = true;
+  nodes_due_ = true;
 }
 
 // Those whose waiting is over, or whose end is proved by time alone.
@@ -180,6 +183,7 @@ bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
 
 void Machine::Work::look_at_permits() {
   using Stage = PermitDocument::Stage;
+  permits_wait_ = false;
   for (std::uint32_t n = 0; n < world_.nodes.size(); ++n) {
     NodeInfo& node = world_.nodes[n];
     if (!node.permit) {
@@ -189,6 +193,7 @@ void Machine::Work::look_at_permits() {
       continue;
     }
     PermitDocument next = *node.permit;
+    permits_wait_ = permits_wait_ || next.stage == Stage::asked || next.stage == Stage::granted;
     if (next.stage == Stage::asked) {
       std::string why;
       const bool still = !may_move() && !next.allow_outage;

@@ -35,6 +35,7 @@ class Machine::Work {
   void take(Pulsed pulsed);
   void take(PulseBroken broken);
   void take(Tick tick);
+  void look_around();
   void round();
   void ask_for_plan();
   void say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text);
@@ -71,6 +72,9 @@ class Machine::Work {
   std::optional<Cluster> problem_;  // that is being planned
   bool plan_again_ = false;         // the last plan left something to do: more is to come when moves are done
   std::set<std::uint32_t> nodes_touched_;
+  bool nodes_due_ = false;  // some node means something else than when they were looked at
+  Instant nodes_wake_ = Instant::max();
+  bool permits_wait_ = false;  // somebody wants to stop, and may not yet
   std::multimap<Instant, std::pair<std::uint32_t, std::uint32_t>> wakes_;
 
   std::optional<std::string> maintenance_;  // why the controller is in it
