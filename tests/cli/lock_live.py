@@ -174,5 +174,26 @@ def test_wrong_words(program):
         expect("/l/foreign" in said, said)
 
 
+def test_every_signal_is_the_commands(program):
+    names = ["HUP", "INT", "QUIT", "ALRM", "USR1", "USR2", "WINCH", "CONT", "TERM"]
+    with Locks(program) as world:
+        traps = "; ".join(f"trap 'echo {name}' {name}" for name in names)
+        holder, _ = world.hold("/l/a", script=f"{traps}; trap 'echo TERM; exit 5' TERM; echo ready; while :; do sleep 0.05; done")
+        expect(holder.stdout.readline() == "ready\n", "it listens")
+        for name in names:
+            holder.send_signal(getattr(signal, "SIG" + name))
+            expect(holder.stdout.readline() == name + "\n", f"the command was not told {name}: {holder.poll()}")
+        end(holder, 5)
+        expect(not world.show("/l/a")["held"], "given back")
+        waiting_for, _ = world.hold("/l/a")
+        waiting = world.begin("run", "/l/a", "--fair", "--", "echo", "never")
+        while not world.show("/l/a")["waiting"]:
+            expect(waiting.poll() is None, "it did not wait")
+        for name in ["WINCH", "CONT", "USR1"]:
+            waiting.send_signal(getattr(signal, "SIG" + name))
+        end(waiting, -signal.SIGUSR1)
+        end(waiting_for, 9)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))
