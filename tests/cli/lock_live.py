@@ -195,5 +195,29 @@ def test_every_signal_is_the_commands(program):
         end(waiting_for, 9)
 
 
+def test_a_session_of_the_same_host_and_number_is_another(program):
+    with Locks(program) as world:
+        # A shell whose number is known before it becomes the program: as if another container's process of that number had a session.
+        script = f'echo $$; read line; exec {program} lock run /l/a --session --wait 0s -- echo mine'
+        shell = subprocess.Popen(["sh", "-c", script], env=world.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        world.started.append(shell)
+        key = f"/l/a.sessions/{socket.gethostname()}-{int(shell.stdout.readline())}"
+        beat = '{"format":1,"identity":"another","count":1,"ttl":"1h","meta":"","ended":false}'
+        world.run("put", key, beat)
+        shell.stdin.write("go\n")
+        expect(end(shell, 0) == "mine\n", "it did not run")
+        expect(world.out("get", key) == beat, "it is left alone")
+
+
+def test_sessions_of_the_killed_are_swept(program):
+    with Locks(program) as world:
+        holder, _ = world.hold("/l/a", "--session", "--ttl", "1s")
+        expect(len(world.out("list", "/l/a.sessions", "-o", "name").split()) == 1, "one session")
+        holder.kill()
+        world.lock("run", "/l/a", "--session", "--", "true")
+        expect(world.out("list", "/l/a.sessions", "-o", "name") == "", "none is left")
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))
