@@ -14,6 +14,11 @@ namespace evenkeel::cli {
 namespace {
 
 constexpr int status_lost = 7;  // the one status that only this command has
+// As shells have them, for a command that could not be started.
+constexpr int status_no_program = 126;
+constexpr int status_not_found = 127;
+// A lock that was lost is worth no waiting for a store that does not answer.
+constexpr Duration farewell_max = 1s;
 
 struct Options {
   StoreReach reach;
@@ -61,11 +66,7 @@ struct OnLoop {
 class Run {
  public:
   Run(Session& session, Outside& outside, Interrupt& interrupt, store::Blocking& store, const Options& options)
-      : session_(session),
-        outside_(outside),
-        store_(store),
-        options_(options),
-        until_(later(clock_.now(), options.wait)) {
+      : session_(session), outside_(outside), store_(store), options_(options), until_(later(clock_.now(), options.wait)) {
     // The lock is told on its own loop.
     interrupted_.emplace(interrupt.token(), [this] { store_.loop().post([this] { stop_.request_stop(); }); });
   }
@@ -101,9 +102,7 @@ class Run {
 
   // One key for each process, so that nobody waits for another's session; its beat is deleted at its end.
   bool open_session() {
-    const store::SessionOptions session{.key = sessions() + session_name(),
-                                        .ttl = options_.ttl,
-                                        .meta = options_.meta};
+    const store::SessionOptions session{.key = sessions() + session_name(), .ttl = options_.ttl, .meta = options_.meta};
     return good(on_loop([this, session](store::Store& store, store::Answer<bool> answer) {
       const auto asked = std::make_shared<store::Answer<bool>>(std::move(answer));
       on_.stopping = std::make_unique<Stopping>(stop_.get_token(), [this, asked] {
@@ -156,13 +155,30 @@ class Run {
       session_.status = static_cast<Exit>(status_lost);
       return;
     }
-    if (!ended) return session_.fail(ended.error());
+    if (!ended) {
+      session_.fail(ended.error());
+      session_.status = static_cast<Exit>(ended.error().code == Code::not_found ? status_not_found : status_no_program);
+      return;
+    }
     session_.status = static_cast<Exit>(ended->killed ? 128 + ended->status : ended->status);
+  }
+
+  // The same, but once the lock is lost for a moment only.
+  Result<bool> say_farewell(Work work) {
+    if (!on_.keeper || !on_.keeper->lost()) return on_loop(std::move(work));
+    return on_loop([work = std::move(work)](store::Store& store, store::Answer<bool> answer) {
+      const auto asked = std::make_shared<store::Answer<bool>>(std::move(answer));
+      const auto tell = [asked](Result<bool> result) {
+        if (*asked) std::exchange(*asked, nullptr)(std::move(result));
+      };
+      store.loop().post_after(farewell_max, [tell] { tell(fail(Code::unavailable, "the store does not answer")); });
+      work(store, tell);
+    });
   }
 
   // The command is over either way, so what goes wrong here is only said.
   void release() {
-    const auto released = on_loop([this](store::Store&, store::Answer<bool> answer) {
+    const auto released = say_farewell([this](store::Store&, store::Answer<bool> answer) {
       on_.keeper->stop();
       on_.held->release([answer = std::move(answer)](Result<> done) mutable {
         if (!done) return answer(fail(done.error()));
@@ -175,7 +191,7 @@ class Run {
   }
 
   void end_session() {
-    const auto ended = on_loop([this](store::Store& store, store::Answer<bool> answer) {
+    const auto ended = say_farewell([this](store::Store& store, store::Answer<bool> answer) {
       on_.session->end([this, &store, answer = std::move(answer)](Result<store::Revision> revision) mutable {
         if (!revision) return answer(fail(revision.error()));
         store.list(sessions(), [&store, answer = std::move(answer)](const Result<store::Listing>& all) mutable {
@@ -230,7 +246,7 @@ void add_lock_run(CLI::App& app, Session& session) {
       "that it started, SIGKILL before others may have the lock.\n"
       "Exit status: the command's own, 128 and the signal's number if one killed it; 4 not acquired in --wait; 5 store "
       "unreachable;\n"
-      "7 the lock was lost, and the command was ended.\n\n"
+      "7 the lock was lost, and the command was ended; 126 the command cannot be run; 127 there is no such command.\n\n"
       "Examples:\n"
       "  evenkeel lock run /locks/nightly -- ./nightly.sh\n"
       "  evenkeel lock run /locks/nightly --ttl 30m --wait 5s -- ./nightly.sh --all");

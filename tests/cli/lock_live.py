@@ -52,7 +52,8 @@ def test_run_passes_on_the_status_and_gives_it_back(program):
         expect(world.lock("run", "/l/a", "--", "echo", "x", "-y", "--", "z").stdout == "x -y -- z\n", "the words are the command's own")
         world.lock("run", "/l/a", "--wait", "0s", "--", "sh", "-c", "exit 42", status=42)
         world.lock("run", "/l/a", "--wait", "0s", "--", "sh", "-c", "kill -9 $$", status=128 + 9)
-        expect("cannot run" in world.lock("run", "/l/a", "--wait", "0s", "--", "/no/such/program", status=3).stderr, "no such program")
+        expect("cannot run" in world.lock("run", "/l/a", "--wait", "0s", "--", "/no/such/program", status=127).stderr, "no such program")
+        expect("cannot run" in world.lock("run", "/l/a", "--wait", "0s", "--", "/etc/passwd", status=126).stderr, "no program")
         said = world.lock("run", "/l/a", "--wait", "0s", "--", "sh", "-c", "echo $EVENKEEL_LOCK_PATH $EVENKEEL_LOCK_TOKEN").stdout.split()
         expect(said[0] == "/l/a" and int(said[1]) > 0, f"{said}")
         expect(world.show("/l/a")["held"] is False, "it is free again")
@@ -217,6 +218,16 @@ def test_sessions_of_the_killed_are_swept(program):
         holder.kill()
         world.lock("run", "/l/a", "--session", "--", "true")
         expect(world.out("list", "/l/a.sessions", "-o", "name") == "", "none is left")
+
+
+def test_a_lost_lock_is_not_waited_for(program):
+    with Locks(program) as world:
+        for kind in ([], ["--session"]):
+            # Each call may take longer than anybody has patience for; the end of the command must not.
+            holder, _ = world.hold("/l/a", *kind, "--ttl", "2s", "--timeout", "10m", script="while :; do sleep 0.05; done")
+            world.server.send_signal(signal.SIGSTOP)
+            end(holder, 7, "could not be renewed")
+            world.server.send_signal(signal.SIGCONT)
 
 
 if __name__ == "__main__":
