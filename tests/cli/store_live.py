@@ -469,5 +469,21 @@ def test_a_real_zookeeper(program):
         try_backend(world, f"zk://127.0.0.1:{port}")
 
 
+def test_a_certificate_that_nobody_is_asked_for_is_warned_of(program):
+    def said(options):
+        with World(program, *options) as world:
+            world.server.terminate()
+            return world.server.communicate(timeout=PATIENCE)[1]
+    with World(program) as plain:
+        make_certificates(plain)
+        users = ["--users", plain.write("users.yaml", "users: [{name: n1, certificate: n1.example.org}]\n")]
+        tls = ["--tls-certificate", plain.path("server.pem"), "--tls-key", plain.path("server.key")]
+        for options in (users, tls + users):
+            words = said(options)
+            expect("warning" in words and "n1.example.org" in words and "--client-authority" in words, words)
+        words = said(tls + users + ["--client-authority", plain.path("ca.pem")])
+        expect("warning" not in words, words)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))
