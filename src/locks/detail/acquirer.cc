@@ -67,6 +67,8 @@ void Acquirer::on_lock(const Read& read, Instant now, Effects& effects) {
   }
   const bool moved = !ever_known_ || modified != modified_;
   if (moved) see(modified, *std::move(record), effects);
+  // A store that says so of every take, as one that is full may, is not asked again and again without a pause.
+  if (in_doubt_ && !answered_ && now < wish_.until) retry_ = later(now, pause_of(wish_.record.ttl));
   if (answered_ || !refused_) return;
   refused_ = false;
   if (!moved && !wish_.queued.empty()) {
@@ -152,6 +154,7 @@ void Acquirer::on_taken(const Result<Committed>& done, Instant now, Effects& eff
   if (done) return;
   if (done.error().code == Code::unknown_outcome) {
     if (!in_doubt_) in_doubt_ = sent_;
+    doubt_ = done.error().message;
     return;
   }
   failed(done.error(), now, effects);
@@ -219,7 +222,7 @@ void Acquirer::act(Instant now, Effects& effects) {
     act_on_holder(now, effects);
   } else if (takes_ > 0 && now >= wish_.until) {
     if (in_doubt_)
-      answer(effects, fail(Code::unknown_outcome, "{} may have been taken: the store has not said so in time", wish_.path));
+      answer(effects, fail(Code::unknown_outcome, "{} may have been taken, or may still be: {}", wish_.path, doubt_));
     else
       answer(effects, fail(Code::conflict, "somebody else was quicker to take {}", wish_.path));
     act(now, effects);

@@ -115,6 +115,7 @@ class Acquirer {
   Instant sent_;                     // the latest
   bool refused_ = false;             // the latest take's compares did not hold
   std::optional<Instant> in_doubt_;  // when the first of those takes was sent that may still be done, comparing modified_
+  std::string doubt_;                // what the store said of the latest of those
   std::optional<Token> mine_;        // taken, and to be given back
   std::optional<Instant> give_up_;   // on giving it back
 };

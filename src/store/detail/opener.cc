@@ -57,6 +57,7 @@ void Opener::on_over(const Result<Witness::Over>& over, Instant now, Effects& ef
   if (over->ended.identity == beat_.identity)
     return finish(effects, fail(Code::conflict, "{} was held by {} before, and what is over stays over: choose another identity",
                                 key_, quote(beat_.identity.str())));
+  if (over->free && doubt_ && now >= until_) return finish(effects, fail(*doubt_));
   if (over->free) return take(over->at, now, effects);
   if (now >= until_) return finish(effects, fail(Code::conflict, "somebody else was quicker, and holds {}", key_));
   look_anew(Tick{}, now, effects);
@@ -85,6 +86,7 @@ void Opener::on_taken(const Result<Committed>& done, Instant now, Effects& effec
   retry_ = now;
   if (done || done.error().code != Code::unknown_outcome) sent_.pop_back();
   if (!done) {
+    if (done.error().code == Code::unknown_outcome) doubt_ = done.error();
     if (!may_pass(done.error().code) || (now >= until_ && done.error().code != Code::unknown_outcome))
       return finish(effects, fail(done.error()));
     retry_ = later(now, pause_of(beat_.ttl));

@@ -41,8 +41,9 @@ class Opener {
   std::string key_;
   Duration margin_;
   Instant until_;
-  Beat beat_;               // the latest one sent, or to be sent
-  std::vector<Sent> sent_;  // which may be done
+  Beat beat_;                   // the latest one sent, or to be sent
+  std::vector<Sent> sent_;      // which may be done
+  std::optional<Error> doubt_;  // what the store said of the latest one that may be
   Phase phase_ = Phase::looking;
   Witness witness_;
   bool calling_ = false;  // finding: the read is under way
