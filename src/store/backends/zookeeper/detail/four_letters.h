@@ -1,7 +1,6 @@
 #pragma once
 // ZooKeeper's four letter words: a member's own words about itself, on a connection of its own. "srvr" is allowed by default.
 
-#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -9,8 +8,8 @@
 
 namespace evenkeel::store::zookeeper {
 
-// Blocks for at most `timeout`, and not much longer than it takes to see the stop. Code::unavailable says why there is no answer.
-Result<std::string> ask(const std::string& endpoint, std::string_view word, Duration timeout, const std::stop_token& stop);
+// Blocks for at most `timeout`, and for as long as the name takes. Code::unavailable says why there is no answer.
+Result<std::string> ask(const std::string& endpoint, std::string_view word, Duration timeout);
 
 struct Member {
   std::string version;  // "3.8.0"; empty: it does not say
