@@ -121,5 +121,20 @@ TEST(ZooKeeperBackground, AServerWhoseNameIsKnownIsReached) {
   EXPECT_TRUE(stage.ready_at_last());
 }
 
+TEST(ZooKeeperStatus, TellsTheNewestRevisionThatAnyMemberKnows) {
+  EXPECT_EQ(parse_srvr("Zookeeper version: 3.8.0-x\nZxid: 0x100000002\nMode: leader\n").newest, Revision(0x100000002));
+  EXPECT_EQ(parse_srvr("Zookeeper version: 3.8.0-x\nMode: leader\n").newest, Revision(0));
+  test::ZooKeeperCluster servers(1);
+  const auto connect = [&] {
+    return Blocking::open([&](Loop& loop) { return open(loop, parse_url(servers.url("/x")).value(), {}); }).value();
+  };
+  const auto written = connect()->put("/a", "1");
+  ASSERT_TRUE(written) << written.error().message;
+  // A client that has read nothing yet.
+  const auto status = connect()->status();
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_GE(status->revision, written->revision);
+}
+
 }  // namespace
 }  // namespace evenkeel::store::zookeeper

@@ -70,6 +70,7 @@ class StatusCall final : public Call {
       return;
     }
     const Member member = parse_srvr(**answer);
+    status.revision = std::max(status.revision, member.newest);
     if (member.version.empty())
       status.warnings.push_back(
           fmt::format("The member {} does not tell its version: \"srvr\" is not among its "

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
 
@@ -88,7 +89,11 @@ Member parse_srvr(std::string_view answer) {
     const std::string_view rest = answer.substr(at + word.size());
     return std::string(rest.substr(0, std::min(rest.find_first_of(ends), rest.size())));
   };
-  return {.version = after("Zookeeper version: ", "-, \n"), .mode = after("Mode: ", "\n")};
+  Member member{.version = after("Zookeeper version: ", "-, \n"), .mode = after("Mode: ", "\n"), .newest = {}};
+  const std::string zxid = after("Zxid: 0x", "\n");
+  std::int64_t number = 0;
+  if (std::from_chars(zxid.data(), zxid.data() + zxid.size(), number, 16).ec == std::errc()) member.newest = Revision(number);
+  return member;
 }
 
 }  // namespace evenkeel::store::zookeeper

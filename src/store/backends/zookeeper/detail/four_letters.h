@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "evenkeel/base/time.h"
+#include "evenkeel/store/store.h"
 
 namespace evenkeel::store::zookeeper {
 
@@ -14,6 +15,7 @@ Result<std::string> ask(const std::string& endpoint, std::string_view word, Dura
 struct Member {
   std::string version;  // "3.8.0"; empty: it does not say
   std::string mode;     // "leader", "follower", "standalone"
+  Revision newest;      // that it knows of: its zxid; 0: it does not say
 };
 Member parse_srvr(std::string_view answer);
 
