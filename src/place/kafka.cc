@@ -226,6 +226,10 @@ void replace_rows(Topics& topics, const Topics& assigned) {
   }
 }
 
+std::string taken_as_down(const NodeId& broker) {
+  return fmt::format("broker {} holds replicas and is not among the brokers: taken as down", broker);
+}
+
 class ClusterBuilder {
  public:
   ClusterBuilder(const Topics& topics, const std::set<BrokerId>* alive) : topics_(topics), alive_(alive) {}
@@ -253,8 +257,7 @@ class ClusterBuilder {
       indexes_.emplace(broker, NodeIndex(static_cast<std::uint32_t>(out_.cluster.nodes.size())));
       out_.cluster.nodes.push_back(
           {.name = NodeId(fmt::format("{}", broker)), .status = alive ? NodeStatus::up : NodeStatus::down});
-      if (!alive)
-        out_.notes.push_back(fmt::format("broker {} holds replicas and is not among the brokers: taken as down", broker));
+      if (!alive) out_.notes.push_back(taken_as_down(out_.cluster.nodes.back().name));
     }
   }
 
@@ -326,6 +329,7 @@ class Layer {
     const bool down = !added && present.status == NodeStatus::down;
     present = node;
     if (down && node.status == NodeStatus::up) present.status = NodeStatus::down;
+    if (down && present.status != NodeStatus::down) std::erase(kafka_.notes, taken_as_down(node.name));
     if (added) kafka_.notes.push_back(fmt::format("broker {} is only in the overlay: taken as new and empty", node.name));
     indexes_.push_back(at);
     return {};

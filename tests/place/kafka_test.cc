@@ -243,6 +243,13 @@ workloads: [{name: t, shards: 2, load: {disk: 1Gi}, pinned: {1: [1]}}]
   EXPECT_TRUE(check(out->cluster).empty());
 }
 
+TEST(KafkaOverlay, ABrokerThatItNamesIsNotTakenAsDown) {
+  const auto out = laid("nodes: [{name: 4, status: cordoned}]");
+  ASSERT_TRUE(out.has_value()) << out.error().message;
+  EXPECT_EQ(out->cluster.nodes[2].status, NodeStatus::cordoned);
+  EXPECT_TRUE(out->notes.empty()) << out->notes.front();
+}
+
 TEST(KafkaOverlay, MoreReplicasCanBeAskedFor) {
   const auto out = laid("workloads: [{name: t, shards: 2, replicas: 3}]");
   ASSERT_TRUE(out.has_value());
