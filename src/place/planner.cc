@@ -44,8 +44,7 @@ void play(Board& board) {
   const Only only = board.options.only;
   board.budget = board.options.budget;
   do {
-    board.unsettled = false;
-    board.waits = false;
+    board.begin_round();
     if (does(only, Only::repair)) put_right(board);
     if (board.round == 1 && does(only, Only::allocate)) {
       detail::allocate(board);

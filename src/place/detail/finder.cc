@@ -70,25 +70,32 @@ bool Finder::has_room(std::span<const Amount> load, std::uint32_t node) const {
   return true;
 }
 
+// Whether every rule allows it there; if so, the trial is that move.
+bool Finder::fits(std::uint32_t replica, std::uint32_t node) {
+  const Problem& problem = board_.problem;
+  if (board_.able(problem.replica_group[replica])[node] == 0 || node == board_.state->at(replica)) return false;
+  return has_room(problem.load(problem.replica_load[replica]), node) && board_.state->allowed(trial_.shift(replica, node));
+}
+
+bool Finder::could_go(std::uint32_t replica) {
+  return std::ranges::any_of(by_level(), [&](std::uint32_t node) { return fits(replica, node); });
+}
+
 Finder::Choice Finder::best(std::uint32_t replica) {
   const auto& nodes = by_level();
   ++uses_;
   const std::uint32_t group = board_.problem.replica_group[replica];
-  const auto& able = board_.able(group);
-  const auto load = board_.problem.load(board_.problem.replica_load[replica]);
   Choice best;
-  limited_ = false;
+  barred_ = {};
   std::uint64_t best_tie = 0;
   std::size_t good = 0;
   for (const std::uint32_t node : nodes) {
-    if (able[node] == 0 || node == board_.state->at(replica) || !has_room(load, node)) continue;
-    trial_.shift(replica, node);
-    if (!board_.state->allowed(trial_)) continue;
+    if (!fits(replica, node)) continue;
+    const Cost cost = board_.state->delta(trial_);
     if (!board_.may_move(replica, node)) {
-      limited_ = true;
+      if (barred_.node == none || cost < barred_.cost) barred_ = {node, cost};
       continue;
     }
-    const Cost cost = board_.state->delta(trial_);
     const std::uint64_t tie = mix64(board_.salt[node], group);
     if (best.node == none || std::pair(cost, tie) < std::pair(best.cost, best_tie)) best = {node, cost}, best_tie = tie;
     // Those that neither spread nor affinity minds are good; the emptiest of them are enough.

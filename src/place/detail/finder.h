@@ -19,8 +19,11 @@ class Finder {
   };
   // Where the replica costs least. Ties end with a hash of seed, shard and node name.
   Choice best(std::uint32_t replica);
-  // Whether limits on moves have kept the last search from a node.
-  bool limited() const { return limited_; }
+  // Where it would have cost least of the nodes that limits on moves kept the last search from; or, of what is placed for the first
+  // time, room that others leave.
+  const Choice& barred() const { return barred_; }
+  // Whether any node could take it, if limits on moves allowed it.
+  bool could_go(std::uint32_t replica);
   // The nodes from the emptiest to the fullest, relative to their shares; those that take no part last.
   const std::vector<std::uint32_t>& by_level();
 
@@ -30,13 +33,14 @@ class Finder {
 
   void refresh();
   double level(std::uint32_t node) const;
+  bool fits(std::uint32_t replica, std::uint32_t node);
   bool has_room(std::span<const Amount> load, std::uint32_t node) const;
 
   Board& board_;
   Trial trial_;
   std::vector<std::uint32_t> order_;
   std::size_t uses_ = 0;
-  bool limited_ = false;
+  Choice barred_;
   std::vector<double> fair_;
   std::vector<double> some_;  // by dimension: the load of some mean replicas
 };
