@@ -43,7 +43,6 @@ test: ## Everything: all builds, all tests, one summary
 	@scripts/build release
 	@scripts/build asan
 	@scripts/build tsan checks
-	@scripts/build fuzz
 	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error
 
 # 2. The inner loop.
@@ -77,7 +76,7 @@ lint: ## clang-tidy and shellcheck, on all files or on FILES=…; FILES=changed 
 .PHONY: fuzz
 fuzz: ## Fuzz for a while: all targets, or TARGET=name; SECONDS=60 each
 	@scripts/setup build test
-	@scripts/build fuzz
+	@scripts/build asan fuzz_targets
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
 .PHONY: coverage

@@ -36,7 +36,6 @@ if(EVENKEEL_SANITIZE)
 endif()
 if(EVENKEEL_FUZZ)
   target_compile_options(evenkeel_flags INTERFACE -fsanitize=fuzzer-no-link)
-  target_compile_definitions(evenkeel_flags INTERFACE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION)
 endif()
 if(EVENKEEL_COVERAGE)
   target_compile_options(evenkeel_flags INTERFACE --coverage)
@@ -139,22 +138,27 @@ function(evenkeel_test module)
   set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT 600 ENVIRONMENT RC_PARAMS=max_success=${tries})
 endfunction()
 
+# All fuzz targets: `cmake --build … --target fuzz_targets`.
+add_custom_target(fuzz_targets)
+
 # evenkeel_fuzz(NAME RUNS number LIBS target…)
 # tests/fuzz/NAME.cc with its corpus in tests/fuzz/corpus/NAME: that many runs or a minute under ctest, or as long as you like with
-# `make fuzz`. Only in the fuzz build, which has no other tests.
+# `make fuzz`. Only in the build with the address sanitizer, which is clang's for that.
 function(evenkeel_fuzz name)
   cmake_parse_arguments(arg "" "RUNS" "LIBS" ${ARGN})
   add_executable(fuzz_${name} ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/${name}.cc)
   set_target_properties(fuzz_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(fuzz_${name} PRIVATE ${arg_LIBS} evenkeel_flags)
+  target_include_directories(fuzz_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  add_dependencies(fuzz_targets fuzz_${name})
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   set(corpus ${CMAKE_CURRENT_SOURCE_DIR}/fuzz/corpus/${name})
   set(found ${PROJECT_BINARY_DIR}/corpus/${name})
   # libFuzzer stops at a corpus folder that is not there, and either may have been removed since the build was configured.
-  add_test(NAME ${EVENKEEL_TEST_PREFIX}${name}
+  add_test(NAME fuzz.${name}
     COMMAND sh -c "mkdir -p '${found}' '${corpus}' && exec \"$@\"" sh
       ${EVENKEEL_LAUNCHER} $<TARGET_FILE:fuzz_${name}> -runs=${arg_RUNS} -max_total_time=60 -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
-  set_tests_properties(${EVENKEEL_TEST_PREFIX}${name} PROPERTIES TIMEOUT 600)
+  set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 600)
 endfunction()
 
 # evenkeel_bench(NAME LIBS target…): bench/NAME.cc becomes build/bench/NAME.

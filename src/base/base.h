@@ -10,6 +10,7 @@
 //   hash.h        hashing that may be stored
 //   loop.h        where asynchronous work runs: real_loop.h, virtual_loop.h
 //   log.h         lines with fields
+//   overloaded.h  several functions as one, for std::visit
 //   text.h        UTF-8, quoting, did-you-mean, whole numbers
 //   file.h        whole files in and out
 //   diagnostic.h  what is wrong with a text, where, all of it at once

@@ -48,7 +48,7 @@ Result<broker::Grant> wait_for_grant(broker::Client& client, const Options& opti
 
 // The command's end is ours, as shells tell it: its status, or 128 and the number of the signal that killed it.
 void run_under(Session& session, Outside& outside, broker::Grant grant, const std::vector<std::string>& words) {
-  const auto ended = outside.run(words);
+  const auto ended = outside.run({.words = words});
   if (!grant.active()) session.say("the broker went away while the command ran; others may have had what it used");
   if (!ended || ended->killed) {
     grant.cancel();  // how long it took says nothing of its type

@@ -10,8 +10,8 @@ namespace evenkeel::cli {
 namespace {
 
 // Every command, in the order of --help.
-constexpr void (*table_of_commands[])(CLI::App&, Session&) = {add_validate, add_plan,       add_broker,
-                                                              add_version,  add_completion, add_man};
+constexpr void (*table_of_commands[])(CLI::App&, Session&) = {add_validate, add_plan,    add_broker,     add_store,
+                                                              add_lock,     add_version, add_completion, add_man};
 
 constexpr std::string_view about = "Evenkeel keeps a cluster's work on an even keel.";
 constexpr std::string_view footer =
@@ -73,7 +73,7 @@ bool is_about_extras(const CLI::ParseError& error) {
 bool takes_file(const Session& session, const CLI::App& command) {
   return std::ranges::any_of(command.get_options(), [&](const CLI::Option* option) {
     const auto hint = session.hints.find(option);
-    return hint != session.hints.end() && hint->second.files && option->count() == 0;
+    return hint != session.hints.end() && hint->second.files && option->count() == 0 && option->check_sname("f");
   });
 }
 

@@ -48,8 +48,20 @@ class Outside {
   virtual bool terminal() const = 0;  // standard output is one
   // Signals come to `heard`, on a thread of their own, until the watch is destroyed. Before the first other thread is started.
   virtual std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) = 0;
+  struct Command {
+    std::vector<std::string> words;
+    std::vector<std::pair<std::string, std::string>> variables = {};  // of its environment, beside ours
+    bool adopt = false;  // what it started and left behind becomes ours, so that end_command() reaches it too
+  };
+  enum class End : std::uint8_t { politely, at_once };
   // Runs a command with our standard streams and waits for its end. An error: it was not started.
-  virtual Result<Ended> run(const std::vector<std::string>& words) = 0;
+  virtual Result<Ended> run(const Command& command) = 0;
+  // Asks the command that runs to end, or kills it, with all that was adopted. From any thread.
+  virtual void end_command(End how) = 0;
+  // What is typed at the terminal, unseen; nothing if standard input is no terminal.
+  virtual Result<std::optional<std::string>> ask_secret(std::string_view prompt) = 0;
+  // Tells whoever started us that we serve, if he wants to know (systemd's NOTIFY_SOCKET).
+  virtual void tell_ready() = 0;
   // A file, made anew, to be written part by part.
   virtual Result<Writer> create(const std::string& path) = 0;
 };

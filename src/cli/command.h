@@ -59,6 +59,8 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
 void add_validate(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_broker(CLI::App& app, Session& session);
+void add_store(CLI::App& app, Session& session);
+void add_lock(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);
@@ -73,6 +75,26 @@ void add_broker_record(CLI::App& app, Session& session);
 void add_broker_convert(CLI::App& app, Session& session);
 void add_broker_default_config(CLI::App& app, Session& session);
 void add_broker_replay(CLI::App& app, Session& session);
+
+// The verbs of `evenkeel store`.
+void add_store_serve(CLI::App& app, Session& session);
+void add_store_get(CLI::App& app, Session& session);
+void add_store_put(CLI::App& app, Session& session);
+void add_store_del(CLI::App& app, Session& session);
+void add_store_list(CLI::App& app, Session& session);
+void add_store_watch(CLI::App& app, Session& session);
+void add_store_txn(CLI::App& app, Session& session);
+void add_store_backup(CLI::App& app, Session& session);
+void add_store_restore(CLI::App& app, Session& session);
+void add_store_compact(CLI::App& app, Session& session);
+void add_store_status(CLI::App& app, Session& session);
+void add_store_password(CLI::App& app, Session& session);
+
+// The verbs of `evenkeel lock`.
+void add_lock_run(CLI::App& app, Session& session);
+void add_lock_list(CLI::App& app, Session& session);
+void add_lock_show(CLI::App& app, Session& session);
+void add_lock_break(CLI::App& app, Session& session);
 
 // Subcommands, options and values that could follow: `words` before the cursor, `partial` at it (completion.cc).
 std::string complete(CLI::App& app, const Session& session, std::span<const std::string> words, std::string_view partial);

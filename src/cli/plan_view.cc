@@ -45,23 +45,28 @@ std::size_t hard_violations(const Plan& plan) {
   return static_cast<std::size_t>(std::ranges::count_if(plan.violations, &place::Violation::hard));
 }
 
-// "3 moves (2 drain, 1 balance)"
+// "3 moves (2 drain, 1 balance)", "3 moves in 2 steps after those in flight (3 drain)"
 std::string moves_in_words(const Plan& plan) {
   std::map<place::MoveReason, std::size_t> reasons;
-  std::uint32_t steps = 1;
-  for (const place::Move& move : plan.moves) {
-    ++reasons[move.reason];
-    steps = std::max(steps, move.step);
-  }
+  for (const place::Move& move : plan.moves) ++reasons[move.reason];
+  const std::uint32_t first = plan.moves.empty() ? 1 : plan.moves.front().step;
+  const std::uint32_t steps = plan.moves.empty() ? 1 : plan.moves.back().step - first + 1;
   std::vector<std::string> parts;
   for (const auto& [reason, count] : reasons) parts.push_back(fmt::format("{} {}", count, name(reason)));
-  return fmt::format("{}{} ({})", count_of(plan.moves.size(), "move"), steps > 1 ? " in " + count_of(steps, "step") : "",
-                     fmt::join(parts, ", "));
+  return fmt::format("{}{}{} ({})", count_of(plan.moves.size(), "move"), steps > 1 ? " in " + count_of(steps, "step") : "",
+                     first > 1 ? " after those in flight" : "", fmt::join(parts, ", "));
+}
+
+// Where no move is cancelled: whether those in flight leave no room for another.
+bool full_of_moves(const Cluster& cluster) {
+  return cluster.settings.moves_max > 0 && cluster.moving.size() >= cluster.settings.moves_max;
 }
 
 // The figures follow in a line of their own.
 std::string why_nothing(const Cluster& cluster, const Plan& plan) {
   if (plan.placement.empty()) return "nothing to move: nothing is placed";
+  if (plan.stats.cut_short && full_of_moves(cluster))
+    return fmt::format("nothing to move yet: it waits for {} in flight", count_of(cluster.moving.size(), "move"));
   const double tolerance = static_cast<double>(cluster.settings.tolerance.millionths()) / 1e6;
   bool within = true, least = true;
   for (const auto& [resource, balance] : plan.stats.balance) {

@@ -5,18 +5,24 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 
 #include "evenkeel/base/text.h"
+#include "evenkeel/cli/process_tree.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -34,16 +40,51 @@ Error not_started(const std::string& program, int number) {
 }
 
 // In the new process, before it is another program: only calls that are safe after a fork of many threads.
-[[noreturn]] void become(char* const* words, pid_t parent, int report) {
+[[noreturn]] void become(char* const* words, char* const* variables, pid_t parent, int report) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(1);  // it was killed before the line above
-  execvp(words[0], words);
+  execvpe(words[0], words, variables);
   const int number = errno;
   [[maybe_unused]] const auto written = write(report, &number, sizeof number);
   _exit(127);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Our environment with some variables set.
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> all;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view text = *at;
+    const auto set = [&](const auto& variable) { return text.starts_with(variable.first + "="); };
+    if (std::ranges::none_of(variables, set)) all.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) all.push_back(fmt::format("{}={}", name, value));
+  return all;
+}
+
+// Writes a prompt to the terminal, and reads a line from it without showing it.
+Result<std::string> read_unseen(int terminal, std::string_view prompt) {
+  termios before{};
+  if (tcgetattr(terminal, &before) != 0) return fail(Code::refused, "the terminal cannot be asked: {}", std::strerror(errno));
+  termios silent = before;
+  silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+  tcsetattr(terminal, TCSAFLUSH, &silent);
+  [[maybe_unused]] const auto asked = write(terminal, prompt.data(), prompt.size());
+  std::string line;
+  char c = 0;
+  while (line.size() < 4096 && read(terminal, &c, 1) == 1 && c != '\n') line += c;
+  tcsetattr(terminal, TCSAFLUSH, &before);
+  [[maybe_unused]] const auto ended = write(terminal, "\n", 1);
+  return line;
 }
 
 }  // namespace
@@ -121,19 +162,18 @@ bool Process::pass_on(int signal, bool to_us_alone) {
   return true;
 }
 
-Result<Outside::Ended> Process::run(const std::vector<std::string>& words) {
-  std::vector<std::string> copy = words;
-  std::vector<char*> arguments;
-  for (std::string& word : copy) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+Result<Outside::Ended> Process::run(const Command& command) {
+  std::vector<std::string> words = command.words, variables = environment_with(command.variables);
+  const std::vector<char*> arguments = pointers_to(words), environment = pointers_to(variables);
   std::array<int, 2> report{};  // closed by the program's start, or told why there was none
   if (pipe2(report.data(), O_CLOEXEC) != 0) return fail(not_started(words[0], errno));
+  if (command.adopt) prctl(PR_SET_CHILD_SUBREAPER, 1);
   const pid_t self = getpid();
   pid_t child = -1;
   {
     const std::lock_guard lock(mutex_);
     child = fork();
-    if (child == 0) become(arguments.data(), self, report[1]);
+    if (child == 0) become(arguments.data(), environment.data(), self, report[1]);
     const int number = errno;
     close(report[1]);
     if (child < 0) {
@@ -141,6 +181,7 @@ Result<Outside::Ended> Process::run(const std::vector<std::string>& words) {
       return fail(not_started(words[0], number));
     }
     child_ = child;
+    adopting_ = command.adopt;
   }
   int number = 0;
   const bool failed = read(report[0], &number, sizeof number) == sizeof number;
@@ -156,6 +197,36 @@ Result<Outside::Ended> Process::run(const std::vector<std::string>& words) {
   }
   if (failed) return fail(not_started(words[0], number));
   return Ended{.status = ended.si_status, .killed = ended.si_code != CLD_EXITED};
+}
+
+void Process::end_command(End how) {
+  const std::lock_guard lock(mutex_);
+  if (child_ != 0) kill(child_, how == End::politely ? SIGTERM : SIGKILL);
+  if (how == End::at_once && adopting_) kill_children();
+}
+
+Result<std::optional<std::string>> Process::ask_secret(std::string_view prompt) {
+  if (isatty(STDIN_FILENO) != 1) return std::nullopt;
+  auto line = read_unseen(STDIN_FILENO, prompt);
+  if (!line) return fail(line.error());
+  return std::optional(*std::move(line));
+}
+
+void Process::tell_ready() {
+  const auto path = variable("NOTIFY_SOCKET");
+  sockaddr_un to{};
+  if (!path || path->empty() || path->size() >= sizeof to.sun_path) return;
+  to.sun_family = AF_UNIX;
+  std::memcpy(to.sun_path, path->data(), path->size());
+  if (to.sun_path[0] == '@') to.sun_path[0] = '\0';  // a name that is in no file system
+  const int socket_of_ours = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket_of_ours < 0) return;
+  constexpr std::string_view words = "READY=1";
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path->size());
+  // Nobody there: then nobody wants to know.
+  [[maybe_unused]] const auto sent =
+      sendto(socket_of_ours, words.data(), words.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&to), length);
+  close(socket_of_ours);
 }
 
 Result<Outside::Writer> Process::create(const std::string& path) {

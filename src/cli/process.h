@@ -19,7 +19,10 @@ class Process final : public Outside {
   std::optional<std::string> variable(const std::string& name) const override;
   bool terminal() const override;
   std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) override;
-  Result<Ended> run(const std::vector<std::string>& words) override;
+  Result<Ended> run(const Command& command) override;
+  void end_command(End how) override;
+  Result<std::optional<std::string>> ask_secret(std::string_view prompt) override;
+  void tell_ready() override;
   Result<Writer> create(const std::string& path) override;
 
  private:
@@ -28,6 +31,7 @@ class Process final : public Outside {
   bool pass_on(int signal, bool to_us_alone);
 
   std::mutex mutex_;
+  bool adopting_ = false;
   pid_t child_ = 0;  // 0: none. Its number is not given to another process before this is 0 again.
 };
 

@@ -29,11 +29,7 @@
 namespace evenkeel {
 
 // Bounds on what one cluster may name. Counts beyond them are wrong input, not refusals.
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-constexpr std::uint32_t nodes_max = 1u << 10;  // a million nodes take seconds and teach a fuzzer nothing
-#else
 constexpr std::uint32_t nodes_max = 1u << 20;
-#endif
 constexpr std::uint32_t shards_max = std::numeric_limits<std::int32_t>::max();  // per workload
 constexpr std::uint32_t replicas_max = shards_max;  // per shard; more than there are nodes is a refusal, not wrong input
 constexpr std::uint32_t cores_max = std::numeric_limits<std::uint16_t>::max();

@@ -51,7 +51,7 @@ Parsed<FromKafka> parse_kafka(const KafkaTexts& texts);
 
 // A cluster file's settings, nodes and workloads over what Kafka says. Nodes and workloads replace brokers and topics of their names,
 // but for the number of shards, which must agree, for `replicas: 1`, which leaves Kafka's number, and for `status: up`, which does not
-// raise a broker that is down. A note that a broker is taken as down goes once the overlay says otherwise. Nodes that Kafka does not know are new brokers; topics that it does not know are an error.
+// raise a broker that is down. Nodes that Kafka does not know are new brokers; topics that it does not know are an error.
 Result<FromKafka> lay_over(FromKafka kafka, const Cluster& overlay);
 
 // The partitions that the plan changes, replicas or preferred leader, in order of topic and number. Refused if a node concerned is not

@@ -41,7 +41,8 @@ std::string_view name(Rule rule);
 std::string_view name(RefusalReason reason);
 
 // A replica goes from one node to another. Without `from` one is added to a shard that has some, without `to` one is dropped. Moves of
-// one step may be done in any order and at once; a step begins when the one before it is done.
+// one step may be done in any order and at once; a step begins when the one before it is done. Step 1 may be that of the moves in flight
+// alone.
 struct Move {
   WorkloadId workload;
   ShardIndex shard;

@@ -17,16 +17,7 @@ import time
 import urllib.error
 import urllib.request
 
-PATIENCE = 60  # seconds; whoever waits so long has failed
-
-
-class Failed(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failed(what)
+from live import PATIENCE, Failed, expect, run_tests
 
 
 def until(condition, what):
@@ -310,20 +301,5 @@ def test_nobody_there(program):
             expect(done.returncode == status, done.stderr)
 
 
-def main():
-    program = os.path.abspath(sys.argv[1])
-    failed = 0
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or (len(sys.argv) > 2 and sys.argv[2] not in name):
-            continue
-        try:
-            test(program)
-            print("ok:", name)
-        except (Failed, OSError, ValueError, subprocess.SubprocessError) as error:
-            print("FAILED:", name, f"{type(error).__name__}: {error}")
-            failed += 1
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

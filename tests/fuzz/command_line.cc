@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "evenkeel/cli/cli.h"
+#include "tests/fuzz/bounds.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace evenkeel;
-  std::istringstream lines(std::string(reinterpret_cast<const char*>(data), size));
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  if (names_many(text)) return 0;
+  std::istringstream lines(text);
   std::vector<std::string> words;
   for (std::string line; std::getline(lines, line);) words.push_back(line);
   std::string out, err;

@@ -17,7 +17,7 @@ constexpr double hot_part = 4, cold_part = 1e-3;
 }  // namespace
 
 void Anneal::measure(State& state, Rng& rng, std::uint64_t looks) {
-  Draw draw(state, rng);
+  ChangeDraw draw(state, rng);
   Trial trial(state);
   std::vector<double> worse;
   for (std::uint64_t i = 0; i < looks; ++i) {

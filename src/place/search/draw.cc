@@ -11,7 +11,7 @@ constexpr std::uint64_t homecoming = 32;  // one shift in so many goes home, if 
 
 }  // namespace
 
-Draw::Draw(State& state, Rng& rng) : state_(state), rng_(rng), eject_(state, rng), nodes_(state.problem().nodes) {
+ChangeDraw::ChangeDraw(State& state, Rng& rng) : state_(state), rng_(rng), eject_(state, rng), nodes_(state.problem().nodes) {
   const Problem& problem = state.problem();
   for (std::uint32_t r = 0; r < problem.replicas(); ++r)
     if (state.at(r) != none && (problem.frozen.empty() || problem.frozen[r] == 0)) movable_.push_back(r);
@@ -25,7 +25,7 @@ Draw::Draw(State& state, Rng& rng) : state_(state), rng_(rng), eject_(state, rng
     if (problem.group_lead[g] != none && state.leader(g) != none && state.row(g).size() > 1) led_.push_back(g);
 }
 
-bool Draw::next(Trial& trial) {
+bool ChangeDraw::next(Trial& trial) {
   const std::uint64_t kind = rng_.next() % of;
   if (kind < chains) return chain(trial);
   if (kind < chains + leads && !led_.empty()) return lead(trial);
@@ -33,15 +33,15 @@ bool Draw::next(Trial& trial) {
   return shift(trial);
 }
 
-std::uint32_t Draw::any_movable() { return movable_[rng_.below(movable_.size())]; }
+std::uint32_t ChangeDraw::any_movable() { return movable_[rng_.below(movable_.size())]; }
 
-std::uint32_t Draw::any_node(std::uint32_t replica) {
+std::uint32_t ChangeDraw::any_node(std::uint32_t replica) {
   const Problem& problem = state_.problem();
   const auto& nodes = able_nodes_[problem.families[problem.group_family[problem.replica_group[replica]]].able];
   return nodes.empty() ? none : nodes[rng_.below(nodes.size())];
 }
 
-bool Draw::shift(Trial& trial) {
+bool ChangeDraw::shift(Trial& trial) {
   const std::uint32_t replica = any_movable();
   const std::uint32_t at = state_.at(replica), home = state_.home(replica);
   std::uint32_t to = any_node(replica);
@@ -51,21 +51,21 @@ bool Draw::shift(Trial& trial) {
   return true;
 }
 
-bool Draw::swap(Trial& trial) {
+bool ChangeDraw::swap(Trial& trial) {
   const std::uint32_t one = any_movable(), other = any_movable();
   if (state_.at(one) == state_.at(other)) return false;
   trial.swap(one, other);
   return true;
 }
 
-bool Draw::chain(Trial& trial) {
+bool ChangeDraw::chain(Trial& trial) {
   const std::uint32_t replica = any_movable();
   const std::uint32_t to = any_node(replica);
   if (to == none || to == state_.at(replica)) return false;
   return eject_.build(trial, replica, to);
 }
 
-bool Draw::lead(Trial& trial) {
+bool ChangeDraw::lead(Trial& trial) {
   const std::uint32_t group = led_[rng_.below(led_.size())];
   const auto row = state_.row(group);
   const auto place = static_cast<std::uint32_t>(rng_.below(row.size()));

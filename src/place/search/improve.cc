@@ -99,7 +99,7 @@ class Search {
   State& state_;
   Rng& rng_;
   const ImproveOptions& options_;
-  Draw draw_;
+  ChangeDraw draw_;
   Anneal anneal_;
   Best best_;
   Trial trial_;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "evenkeel/place/detail/above.h"
 #include "evenkeel/place/detail/family_sums.h"
@@ -13,6 +15,32 @@
 
 namespace evenkeel::place::detail {
 namespace {
+
+// How many moves are in each step, and which steps take more.
+class Steps {
+ public:
+  // At most so many in a step, 0: no limit; and so many in the first one already.
+  explicit Steps(std::uint64_t most = 0, std::uint64_t in_flight = 0) : most_(most) {
+    if (in_flight > 0) add(1, in_flight);
+  }
+
+  // The first one from `step` on that takes one more. Steps only fill up, so what was skipped once is skipped at once from then on.
+  std::uint32_t open(std::uint32_t step) {
+    std::uint32_t end = step;
+    for (auto full = next_.find(end); full != next_.end(); full = next_.find(end)) end = full->second;
+    while (step != end) step = std::exchange(next_[step], end);
+    return end;
+  }
+
+  void add(std::uint32_t step, std::uint64_t moves = 1) {
+    if (most_ > 0 && (moves_[step] += moves) >= most_) next_.emplace(step, step + 1);
+  }
+
+ private:
+  std::uint64_t most_;
+  std::unordered_map<std::uint32_t, std::uint64_t> moves_;
+  std::unordered_map<std::uint32_t, std::uint32_t> next_;  // of full steps: a later one before which all are full
+};
 
 class Reporter {
  public:
@@ -67,35 +95,30 @@ class Reporter {
   }
 
   // Steps: a round's moves come after those of the rounds before it, a shard's second move after its first; and where all are listed, each
-  // step has as many as may be in flight.
+  // step has as many as may be in flight. What is in flight now is so until the first step ends, which may have no room for more.
   void list_moves() {
     std::uint32_t round = 0, base = 0, last = 0;
     std::map<std::uint32_t, std::uint32_t> step_of_group;  // in this round
-    std::vector<std::uint32_t> in_step;                    // moves in each step
-    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> in_node_step;
     const Settings& settings = board_.cluster->settings;
-    const std::size_t flying = board_.in_flight.size();
-    const std::size_t most = !board_.options.all || settings.moves_max == 0 ? 0
-                             : settings.moves_max > flying                  ? settings.moves_max - flying
-                                                                            : 1;
-    const std::uint32_t node_most = board_.options.all ? settings.moves_per_node_max : 0;
+    Steps steps(board_.options.all ? settings.moves_max : 0, board_.in_flight.size());
+    std::vector<Steps> node_steps = steps_of_nodes();
+    const auto for_nodes_of = [&](const PlannedMove& move, const auto& each) {
+      for (const std::uint32_t node : {move.from, move.to}) {
+        if (!node_steps.empty() && node != none && !board_.is_down(node)) each(node_steps[node]);
+      }
+    };
+    const auto open = [&](const PlannedMove& move, std::uint32_t first) {
+      std::uint32_t step = steps.open(first);
+      for_nodes_of(move, [&](Steps& of_node) { step = of_node.open(step); });
+      return step;
+    };
     for (const PlannedMove& move : board_.moves) {
       if (move.round != round) round = move.round, base = last, step_of_group.clear();
       std::uint32_t& step = step_of_group[move.group];
       step = std::max(step, base) + 1;
-      const auto full = [&](std::uint32_t s) {
-        if (most > 0 && s < in_step.size() && in_step[s] >= most) return true;
-        const auto crowded = [&](std::uint32_t node) {
-          return node_most > 0 && node != none && !board_.is_down(node) && in_node_step[{node, s}] >= node_most;
-        };
-        return crowded(move.from) || crowded(move.to);
-      };
-      while (full(step)) ++step;
-      if (in_step.size() <= step) in_step.resize(step + 1);
-      ++in_step[step];
-      for (const std::uint32_t node : {move.from, move.to}) {
-        if (node_most > 0 && node != none) ++in_node_step[{node, step}];
-      }
+      for (std::uint32_t found = open(move, step); found != step; found = open(move, step)) step = found;
+      steps.add(step);
+      for_nodes_of(move, [&](Steps& of_node) { of_node.add(step); });
       last = std::max(last, step);
       const auto index = [&](std::uint32_t node) {
         return node == none ? std::nullopt : std::optional(board_.cluster_node[node]);
@@ -109,6 +132,20 @@ class Reporter {
     std::ranges::sort(plan_.moves, {}, [&](const Move& move) {
       return std::tuple(move.step, move.workload, move.shard, name_order(move.from), name_order(move.to));
     });
+  }
+
+  // By node, where all moves are listed and each node has a limit on its own; else empty.
+  std::vector<Steps> steps_of_nodes() const {
+    const std::uint32_t most = board_.options.all ? board_.cluster->settings.moves_per_node_max : 0;
+    if (most == 0) return {};
+    std::vector<std::uint64_t> in_flight(problem_.nodes);
+    for (const Moving& moving : board_.in_flight) {
+      if (moving.from) ++in_flight[board_.board_node[moving.from->value()]];
+      if (moving.to) ++in_flight[board_.board_node[moving.to->value()]];
+    }
+    std::vector<Steps> steps;
+    for (const std::uint64_t moves : in_flight) steps.emplace_back(most, moves);
+    return steps;
   }
 
   void list_leaders() {
@@ -137,6 +174,9 @@ class Reporter {
 
   void find_violations() {
     find_full_nodes();
+    for (const Refusal& refusal : board_.homeless) {
+      if (refusal.shard) ++refusals_[{refusal.workload, *refusal.shard}];
+    }
     const std::vector<std::uint32_t> troubled = board_.troubled_groups();
     for (const std::uint32_t group : troubled) check_standing(group);
     const bool all_may_lead = std::ranges::find(board_.may_lead, 0) == board_.may_lead.end();
@@ -188,10 +228,8 @@ class Reporter {
   }
 
   std::size_t refusals_of(std::uint32_t group) const {
-    const WorkloadId& workload = board_.workload_of(group).name;
-    const ShardIndex shard(board_.group_shard[group]);
-    return static_cast<std::size_t>(std::ranges::count_if(
-        board_.homeless, [&](const Refusal& refusal) { return refusal.workload == workload && refusal.shard == shard; }));
+    const auto found = refusals_.find(std::pair(board_.workload_of(group).name, ShardIndex(board_.group_shard[group])));
+    return found == refusals_.end() ? 0 : found->second;
   }
 
   void check_spread(std::uint32_t group) {
@@ -363,7 +401,8 @@ class Reporter {
   const Problem& problem_;
   const State& state_;
   Plan plan_;
-  std::map<std::uint32_t, std::vector<std::size_t>> full_;  // by node: dimensions above their limit
+  std::map<std::pair<WorkloadId, ShardIndex>, std::size_t> refusals_;  // replicas of that shard that have no home
+  std::map<std::uint32_t, std::vector<std::size_t>> full_;             // by node: dimensions above their limit
 };
 
 }  // namespace

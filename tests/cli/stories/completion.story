@@ -48,6 +48,8 @@ run __complete
 validate	Check a cluster file, and print what it says
 plan	Plan where everything should be, what moves for it, and why
 broker	Work with a node's resource broker
+store	Serve a coordination store, and look into any
+lock	Run commands under a lock, and see who holds which
 version	Print the version
 completion	Print a script that completes commands in your shell
 man	Print the manual page, for man -l -

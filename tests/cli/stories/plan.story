@@ -575,6 +575,35 @@ t1/0       n1    n4  destination down
 ----
 ----
 
+# Moves in flight leave no room for others: the plan waits for them, and with --all begins after them.
+file full.yaml
+settings: {moves_max: 1}
+nodes: [{name: a}, {name: b}]
+workloads: [{name: t, shards: 8}]
+placement: {t: [[a], [a], [a], [a], [a], [a], [a], [a]]}
+moving: [{workload: t, shard: 0, from: a, to: b}]
+----
+kept
+
+run plan -f full.yaml
+----
+nothing to move yet: it waits for 1 move in flight
+fullest node over its fair share: replicas 1.75 (floor 1)
+cut short: plan again when this is done
+
+run plan -f full.yaml --all
+----
+----
+3 moves in 3 steps after those in flight (3 balance)
+fullest node over its fair share: replicas 1.75 -> 1 (floor 1)
+
+MOVE  FROM  TO  REASON   STEP
+t/1   a     b   balance     2
+t/2   a     b   balance     3
+t/3   a     b   balance     4
+----
+----
+
 # Nothing at all.
 file empty.yaml
 cluster: empty

@@ -11,6 +11,8 @@ run
 !   validate                    Check a cluster file, and print what it says
 !   plan                        Plan where everything should be, what moves for it, and why
 !   broker                      Work with a node's resource broker
+!   store                       Serve a coordination store, and look into any
+!   lock                        Run commands under a lock, and see who holds which
 !   version                     Print the version
 !   completion                  Print a script that completes commands in your shell
 !   man                         Print the manual page, for man -l -
@@ -34,6 +36,8 @@ Subcommands:
   validate                    Check a cluster file, and print what it says
   plan                        Plan where everything should be, what moves for it, and why
   broker                      Work with a node's resource broker
+  store                       Serve a coordination store, and look into any
+  lock                        Run commands under a lock, and see who holds which
   version                     Print the version
   completion                  Print a script that completes commands in your shell
   man                         Print the manual page, for man -l -
@@ -197,7 +201,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, broker, version, completion, man
+!   known: validate, plan, broker, store, lock, version, completion, man
 !   see: evenkeel --help
 exit 2
 

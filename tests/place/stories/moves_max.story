@@ -127,3 +127,57 @@ refused u/0 on b nodes proved: all 1 nodes that are able hold a replica of this 
   c: draining
 violation t/1 draining hard: c is draining, waits for moves_max
 violation u/0 able hard: b is not able to hold it
+
+# What is in flight counts until the first step is done: where it fills moves_max, the plan begins with the second.
+plan all
+settings: {moves_max: 1}
+nodes: [{name: a}, {name: b}, {name: c}, {name: d}]
+workloads: [{name: t, shards: 8}]
+placement: {t: [[a], [a], [a], [a], [a], [a], [a], [a]]}
+moving: [{workload: t, shard: 0, from: a, to: b}]
+----
+t/0: b
+t/1: d
+t/2: c
+t/3: b
+t/4: d
+t/5: c
+t/6: a
+t/7: a
+move t/1 a -> d balance step 2
+move t/2 a -> c balance step 3
+move t/3 a -> b balance step 4
+move t/4 a -> d balance step 5
+move t/5 a -> c balance step 6
+
+# Where it leaves room, the first step has fewer moves than the others.
+plan all
+settings: {moves_max: 2}
+nodes: [{name: n1, status: draining}, {name: "n[2-3]"}]
+workloads: [{name: t1, shards: 5}]
+placement: {t1: [[n1], [n1], [n1], [n1], [n1]]}
+moving: [{workload: t1, shard: 0, from: n1, to: n2}]
+----
+t1/0: n2
+t1/1: n3
+t1/2: n3
+t1/3: n2
+t1/4: n3
+move t1/1 n1 -> n3 drain step 1
+move t1/2 n1 -> n3 drain step 2
+move t1/3 n1 -> n2 drain step 2
+move t1/4 n1 -> n3 drain step 3
+
+# The same for each node.
+plan all
+settings: {moves_per_node_max: 1}
+nodes: [{name: n1, status: draining}, {name: "n[2-3]"}]
+workloads: [{name: t1, shards: 3}]
+placement: {t1: [[n1], [n1], [n1]]}
+moving: [{workload: t1, shard: 0, from: n1, to: n2}]
+----
+t1/0: n2
+t1/1: n3
+t1/2: n3
+move t1/1 n1 -> n3 drain step 2
+move t1/2 n1 -> n3 drain step 3

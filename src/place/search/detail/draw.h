@@ -14,9 +14,9 @@
 
 namespace evenkeel::place {
 
-class Draw {
+class ChangeDraw {
  public:
-  Draw(State& state, Rng& rng);
+  ChangeDraw(State& state, Rng& rng);
 
   // Whether there is anything to try at all.
   bool possible() const { return !movable_.empty() && nodes_ > 1; }

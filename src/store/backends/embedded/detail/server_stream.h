@@ -1,0 +1,182 @@
+#pragma once
+// Duplex: a stream of requests in and responses out, as gRPC's callbacks, with a bounded queue and without a waiting thread.
+//
+// It owns itself until gRPC is done with it; whoever else calls it (an engine's sink) holds a shared_ptr. Reading stops while the queue is
+// over its bound. Calls to the engine are made without the lock, since the engine calls back.
+
+#include <grpcpp/support/server_callback.h>
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "evenkeel/base/result.h"
+#include "evenkeel/store/backends/embedded/detail/server_status.h"
+#include "evenkeel/store/backends/embedded/detail/wire.h"
+
+namespace evenkeel::store::embedded::detail {
+
+class Stream {
+ public:
+  virtual ~Stream() = default;
+  // Ends it with a status, once what is being sent has been.
+  virtual void end(grpc::Status status) = 0;
+};
+
+// The streams that are open, so that a server that stops can end them.
+class Streams {
+ public:
+  // False: the server stops, and takes no more.
+  bool add(const std::shared_ptr<Stream>& stream) {
+    const std::scoped_lock lock(mutex_);
+    if (!stopping_) open_.insert(stream);
+    return !stopping_;
+  }
+  void remove(const std::shared_ptr<Stream>& stream) {
+    const std::scoped_lock lock(mutex_);
+    open_.erase(stream);
+  }
+  void end_all(const grpc::Status& status) {
+    std::set<std::shared_ptr<Stream>> open;
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+      open.swap(open_);
+    }
+    for (const auto& stream : open) stream->end(status);
+  }
+
+ private:
+  std::mutex mutex_;
+  bool stopping_ = false;
+  std::set<std::shared_ptr<Stream>> open_;
+};
+
+template <class In, class Out>
+class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public std::enable_shared_from_this<Duplex<In, Out>> {
+ public:
+  static constexpr std::size_t queued_bytes_max = 1 << 20;
+  static constexpr std::size_t response_bytes_min = 256;  // what one costs, however short
+
+  explicit Duplex(Streams& streams) : streams_(streams) {}
+
+  // With an error it ends at once.
+  void begin(const Result<>& allowed) {
+    self_ = this->shared_from_this();
+    if (!allowed) return end(to_status(allowed.error()));
+    if (!streams_.add(self_)) return end(to_status({Code::unavailable, std::string(words::stopped)}));
+    next_read();
+  }
+
+  void end(grpc::Status status) override { end(std::move(status), false); }
+
+ protected:
+  using Lock = std::unique_lock<std::mutex>;
+
+  virtual void on_request(const In& request) = 0;  // one at a time
+  virtual void on_requests_end() {}                // the client sends no more
+  virtual void on_room() {}                        // the queue, which was over its bound or not, has room
+  virtual void on_closed() {}                      // once; nothing more is sent
+
+  Lock lock() { return Lock(mutex_); }
+  // These with the lock held.
+  bool closing() const { return closing_; }
+  bool has_room() const { return queued_bytes_ < queued_bytes_max; }
+  void push(Out response) {
+    if (closing_) return;
+    sizes_.push_back(std::max(response.ByteSizeLong(), response_bytes_min));
+    queued_bytes_ += sizes_.back();
+    queue_.push_back(std::move(response));
+    if (!writing_) write_next();
+  }
+
+  // With `drain`: after all that is queued.
+  void end(grpc::Status status, bool drain) {
+    {
+      const Lock held(mutex_);
+      if (closing_) return;
+      closing_ = true;
+      status_ = std::move(status);
+      if (!drain) drop_waiting();
+      if (!writing_) this->Finish(status_);
+    }
+    on_closed();
+  }
+
+ private:
+  void OnReadDone(bool ok) final {
+    if (!ok) return on_requests_end();
+    on_request(request_);
+    next_read();
+  }
+
+  void OnWriteDone(bool ok) final {
+    const auto self = this->shared_from_this();
+    if (!ok) end(grpc::Status::CANCELLED);
+    bool resume = false;
+    {
+      const Lock held(mutex_);
+      writing_ = false;
+      queued_bytes_ -= sizes_.front();
+      queue_.pop_front();
+      sizes_.pop_front();
+      if (!ok) drop_waiting();
+      if (!queue_.empty()) {
+        write_next();
+      } else if (closing_) {
+        return this->Finish(status_);
+      }
+      if (closing_ || queued_bytes_ > queued_bytes_max / 2) return;
+      resume = std::exchange(read_paused_, false);
+    }
+    if (resume) next_read();
+    on_room();
+  }
+
+  void OnCancel() final { end(grpc::Status::CANCELLED); }
+
+  void OnDone() final {
+    streams_.remove(self_);
+    const auto last = std::move(self_);
+  }
+
+  void next_read() {
+    const Lock held(mutex_);
+    if (closing_) return;
+    read_paused_ = !has_room();
+    if (!read_paused_) this->StartRead(&request_);
+  }
+
+  void write_next() {
+    writing_ = true;
+    // What follows at once goes out together with this.
+    grpc::WriteOptions options;
+    if (queue_.size() > 1) options.set_buffer_hint();
+    this->StartWrite(&queue_.front(), options);
+  }
+
+  // All but what is being written.
+  void drop_waiting() {
+    while (queue_.size() > (writing_ ? 1 : 0)) {
+      queued_bytes_ -= sizes_.back();
+      queue_.pop_back();
+      sizes_.pop_back();
+    }
+  }
+
+  Streams& streams_;
+  std::shared_ptr<Stream> self_;  // until OnDone
+  In request_;
+
+  std::mutex mutex_;  // of all below
+  std::deque<Out> queue_;
+  std::deque<std::size_t> sizes_;
+  std::size_t queued_bytes_ = 0;
+  bool writing_ = false;
+  bool read_paused_ = false;
+  bool closing_ = false;
+  grpc::Status status_;
+};
+
+}  // namespace evenkeel::store::embedded::detail

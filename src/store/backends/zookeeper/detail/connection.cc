@@ -1,0 +1,344 @@
+#include "evenkeel/store/backends/zookeeper/detail/connection.h"
+
+#include <fmt/ranges.h>
+#include <netdb.h>
+#include <zookeeper/zookeeper.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "evenkeel/base/address.h"
+#include "evenkeel/store/backends/zookeeper/detail/paths.h"
+
+namespace evenkeel::store::zookeeper {
+namespace {
+
+constexpr std::size_t in_flight_max = 512;  // servers stop reading from clients at 1,000 requests under way
+constexpr std::size_t waiters_kept = 256;   // above it, those whose owner is gone are forgotten
+constexpr Duration reopen_after = 1s;       // when no server's name could be resolved
+
+NodeStat stat_of(const Stat* stat) {
+  if (!stat) return {};
+  return {stat->czxid, stat->mzxid, stat->pzxid, stat->version, stat->numChildren, stat->ephemeralOwner != 0};
+}
+
+}  // namespace
+
+struct Connection::Bridge {
+  Loop* loop = nullptr;
+  std::weak_ptr<Connection> connection;
+  std::uint64_t session = 0;
+
+  static void on_session(zhandle_t* handle, int type, int state, const char*, void*) {
+    if (type != ZOO_SESSION_EVENT) return;
+    const auto* bridge = static_cast<const Bridge*>(zoo_get_context(handle));
+    bridge->loop->post([weak = bridge->connection, session = bridge->session, state] {
+      if (const auto alive = weak.lock()) alive->on_session(session, state);
+    });
+  }
+  static void on_node(zhandle_t* handle, int type, int, const char* path, void*) {
+    if (type == ZOO_SESSION_EVENT) return;
+    const auto* bridge = static_cast<const Bridge*>(zoo_get_context(handle));
+    bridge->loop->post([weak = bridge->connection, session = bridge->session, path = std::string(path), type] {
+      if (const auto alive = weak.lock()) alive->on_event(session, path, type);
+    });
+  }
+};
+
+// Owned by the connection, on the loop's thread, until its reply was taken there; the C client's thread reads what never changes, and fills
+// in `results` and `stats` before it calls.
+struct Connection::Pending {
+  Loop* loop = nullptr;
+  std::weak_ptr<Connection> connection;
+  std::uint64_t id = 0;
+  std::uint64_t session = 0;
+  OnReply on_reply;
+  std::vector<zoo_op_result_t> results;
+  std::vector<Stat> stats;
+
+  void post(Reply reply) const {
+    loop->post([weak = connection, which = id, reply = std::move(reply)]() mutable {
+      if (const auto alive = weak.lock()) alive->on_reply(which, std::move(reply));
+    });
+  }
+  static void on_stat(int code, const Stat* stat, const void* data) {
+    Reply reply;
+    reply.code = code;
+    if (code == ZOK) reply.stat = stat_of(stat);
+    static_cast<const Pending*>(data)->post(std::move(reply));
+  }
+  static void on_data(int code, const char* value, int length, const Stat* stat, const void* data) {
+    Reply reply;
+    reply.code = code;
+    if (code == ZOK) reply.stat = stat_of(stat);
+    if (code == ZOK && length > 0) reply.data.assign(value, static_cast<std::size_t>(length));
+    static_cast<const Pending*>(data)->post(std::move(reply));
+  }
+  static void on_children(int code, const String_vector* names, const Stat* stat, const void* data) {
+    Reply reply;
+    reply.code = code;
+    if (code == ZOK) {
+      reply.stat = stat_of(stat);
+      for (int i = 0; i < names->count; ++i) reply.children.emplace_back(names->data[i]);
+    }
+    static_cast<const Pending*>(data)->post(std::move(reply));
+  }
+  static void on_path(int code, const char*, const void* data) {
+    Reply reply;
+    reply.code = code;
+    static_cast<const Pending*>(data)->post(std::move(reply));
+  }
+  // A multi that failed has the failed operation's code there, and a filler at those that were not tried.
+  static void on_multi(int code, const void* data) {
+    const auto* pending = static_cast<const Pending*>(data);
+    Reply reply;
+    reply.code = code;
+    for (const zoo_op_result_t& result : pending->results) {
+      if (result.err != ZOK && result.err != ZRUNTIMEINCONSISTENCY && code != ZOK) reply.code = result.err;
+    }
+    if (code == ZOK) {
+      for (const Stat& stat : pending->stats) reply.zxid = std::max(reply.zxid, stat.mzxid);
+    }
+    pending->post(std::move(reply));
+  }
+};
+
+std::shared_ptr<Connection> Connection::open(Loop& loop, const Url& url, const OpenOptions& options) {
+  std::shared_ptr<Connection> connection(new Connection(loop, url, options));
+  connection->begin_session();
+  return connection;
+}
+
+Connection::Connection(Loop& loop, const Url& url, const OpenOptions& options) : loop_(loop), url_(url), options_(options) {}
+
+Connection::~Connection() {
+  if (handle_) zookeeper_close(handle_);  // joins the C client's threads: nothing is called after this
+}
+
+// The C client gives up on all servers if one name cannot be resolved, so those are left out here. It takes IPv6 without brackets.
+std::string Connection::usable_servers() {
+  std::vector<std::string> usable;
+  for (const std::string& endpoint : url_.endpoints) {
+    const auto address = parse_address(endpoint);
+    addrinfo* found = nullptr;
+    const int code = address ? getaddrinfo(address->host.c_str(), nullptr, nullptr, &found) : EAI_NONAME;
+    if (code == 0) {
+      freeaddrinfo(found);
+      usable.push_back(fmt::format("{}:{}", address->host, address->port));
+    } else {
+      trouble_ = fmt::format("{}: {}", endpoint, gai_strerror(code));
+      if (options_.log)
+        options_.log->warn("a ZooKeeper server's name cannot be resolved", {{"server", endpoint}, {"why", trouble_}});
+    }
+  }
+  return fmt::format("{}", fmt::join(usable, ","));
+}
+
+void Connection::begin_session() {
+  ++session_;
+  bridge_ = std::make_unique<Bridge>(Bridge{&loop_, weak_from_this(), session_});
+  // The client's log has no context by which it could find ours, and it is one for the process; what matters it also tells as events.
+  zoo_set_debug_level(static_cast<ZooLogLevel>(0));
+  const std::string servers = usable_servers();
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.lease_ttl).count();
+  if (!servers.empty())
+    handle_ = zookeeper_init2(servers.c_str(), &Bridge::on_session, static_cast<int>(timeout), nullptr, bridge_.get(),
+                              ZOO_NO_LOG_CLIENTENV, [](const char*) {});
+  if (!handle_) {
+    if (trouble_.empty()) trouble_ = "the client could not be started";
+    loop_.post_after(reopen_after, [weak = weak_from_this()] {
+      if (const auto alive = weak.lock(); alive && !alive->handle_) alive->begin_session();
+    });
+    return;
+  }
+  if (options_.access.user.empty()) return;
+  const std::string login = fmt::format("{}:{}", options_.access.user, options_.access.password);
+  zoo_add_auth(handle_, "digest", login.data(), static_cast<int>(login.size()), nullptr, nullptr);  // failure comes as an event
+}
+
+// After the close no more is posted for that session. What was posted is still taken, then the rest is failed.
+void Connection::end_session() {
+  ready_ = false;
+  if (handle_) zookeeper_close(handle_);
+  handle_ = nullptr;
+  loop_.post([weak = weak_from_this(), session = session_] {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    std::vector<std::uint64_t> left;
+    for (const auto& [id, pending] : alive->pending_) {
+      if (pending->session == session) left.push_back(id);
+    }
+    for (const std::uint64_t id : left) {
+      Reply reply;
+      reply.code = ZCLOSING;
+      alive->on_reply(id, std::move(reply));
+    }
+  });
+}
+
+void Connection::on_session(std::uint64_t session, int state) {
+  if (session != session_) return;
+  if (state == ZOO_CONNECTED_STATE) {
+    become_ready();
+  } else if (state == ZOO_EXPIRED_SESSION_STATE) {
+    if (options_.log) options_.log->warn("the ZooKeeper session expired; a new one begins");
+    end_session();
+    for (Listener* listener : std::vector(listeners_)) {
+      if (std::ranges::find(listeners_, listener) != listeners_.end()) listener->on_expired();
+    }
+    begin_session();
+  } else {
+    auth_failed_ |= state == ZOO_AUTH_FAILED_STATE;
+    if (ready_ && options_.log) options_.log->warn("the connection to ZooKeeper is lost");
+    ready_ = false;
+    drain();
+    if (auth_failed_) become_ready();  // whoever waits is told
+  }
+}
+
+void Connection::become_ready() {
+  ready_ = !auth_failed_;
+  if (ready_) trouble_.clear();
+  if (ready_ && options_.log) options_.log->info("connected to ZooKeeper");
+  for (Waiter& waiter : std::exchange(waiters_, {})) {
+    if (const auto owner = waiter.owner.lock()) waiter.run();
+  }
+  for (Listener* listener : std::vector(listeners_)) {
+    if (std::ranges::find(listeners_, listener) != listeners_.end()) listener->on_ready();
+  }
+}
+
+void Connection::on_event(std::uint64_t session, const std::string& path, int type) {
+  if (session != session_) return;
+  const auto tell = [&](Listener::Event event) {
+    for (Listener* listener : std::vector(listeners_)) {
+      if (std::ranges::find(listeners_, listener) != listeners_.end()) listener->on_node(path, event);
+    }
+  };
+  if (type != ZOO_CHILD_EVENT) tell(Listener::Event::data);
+  if (type == ZOO_CHILD_EVENT || type == ZOO_DELETED_EVENT) tell(Listener::Event::children);
+}
+
+void Connection::when_ready(std::weak_ptr<void> owner, std::move_only_function<void()> run) {
+  if (ready_ || auth_failed_) {
+    loop_.post([owner = std::move(owner), run = std::move(run)]() mutable {
+      if (const auto alive = owner.lock()) run();
+    });
+    return;
+  }
+  if (waiters_.size() >= waiters_kept) std::erase_if(waiters_, [](const Waiter& waiter) { return waiter.owner.expired(); });
+  waiters_.push_back({std::move(owner), std::move(run)});
+}
+
+void Connection::on_reply(std::uint64_t id, Reply reply) {
+  const auto it = pending_.find(id);
+  if (it == pending_.end()) return;
+  const std::unique_ptr<Pending> pending = std::move(it->second);
+  pending_.erase(it);
+  const std::int64_t newest = std::max({reply.stat.created, reply.stat.modified, reply.stat.children_changed, reply.zxid});
+  if (reply.code == ZOK) known_ = std::max(known_, Revision(newest));
+  reply.as_of = known_;
+  drain();
+  if (pending->on_reply) pending->on_reply(std::move(reply));
+}
+
+void Connection::fail_soon(OnReply on_reply, int code) {
+  loop_.post([weak = weak_from_this(), on_reply = std::move(on_reply), code]() mutable {
+    const auto alive = weak.lock();
+    if (!alive) return;
+    Reply reply;
+    reply.code = code;
+    reply.sent = false;
+    reply.as_of = alive->known_;
+    on_reply(std::move(reply));
+  });
+}
+
+void Connection::call(Start start_call, OnReply on_reply) {
+  if (!ready_) return fail_soon(std::move(on_reply), auth_failed_ ? ZAUTHFAILED : ZCONNECTIONLOSS);
+  queue_.emplace_back(std::move(start_call), std::move(on_reply));
+  drain();
+}
+
+void Connection::drain() {
+  while (!queue_.empty() && (!ready_ || pending_.size() < in_flight_max)) {
+    auto [start_call, on_reply] = std::move(queue_.front());
+    queue_.pop_front();
+    if (ready_)
+      start(std::move(start_call), std::move(on_reply));
+    else
+      fail_soon(std::move(on_reply), ZCONNECTIONLOSS);
+  }
+}
+
+void Connection::start(Start start_call, OnReply on_reply) {
+  auto pending = std::make_unique<Pending>();
+  pending->loop = &loop_;
+  pending->connection = weak_from_this();
+  pending->id = ++calls_;
+  pending->session = session_;
+  Pending& borrowed = *pending;
+  pending_.emplace(pending->id, std::move(pending));
+  const int code = start_call(borrowed);
+  if (code == ZOK) {
+    borrowed.on_reply = std::move(on_reply);  // taken on this thread only, so not before we return
+    return;
+  }
+  pending_.erase(borrowed.id);
+  fail_soon(std::move(on_reply), code);
+}
+
+// The path is looked at by the member that is connected; what counts is that it has caught up.
+void Connection::sync(OnReply on_reply) {
+  call([this](Pending& pending) { return zoo_async(handle_, "/", &Pending::on_path, &pending); }, std::move(on_reply));
+}
+
+void Connection::stat(std::string path, Watch watch, OnReply on_reply) {
+  const watcher_fn watcher = watch == Watch::yes ? &Bridge::on_node : nullptr;
+  call([this, path = std::move(path),
+        watcher](Pending& pending) { return zoo_awexists(handle_, path.c_str(), watcher, nullptr, &Pending::on_stat, &pending); },
+       std::move(on_reply));
+}
+
+void Connection::read(std::string path, Watch watch, OnReply on_reply) {
+  const watcher_fn watcher = watch == Watch::yes ? &Bridge::on_node : nullptr;
+  call([this, path = std::move(path),
+        watcher](Pending& pending) { return zoo_awget(handle_, path.c_str(), watcher, nullptr, &Pending::on_data, &pending); },
+       std::move(on_reply));
+}
+
+void Connection::children(std::string path, Watch watch, OnReply on_reply) {
+  const watcher_fn watcher = watch == Watch::yes ? &Bridge::on_node : nullptr;
+  call(
+      [this, path = std::move(path), watcher](Pending& pending) {
+        return zoo_awget_children2(handle_, path.c_str(), watcher, nullptr, &Pending::on_children, &pending);
+      },
+      std::move(on_reply));
+}
+
+// Not queued: a write is sent now or not at all. The C client copies the operations before it returns; results and stats are written later.
+void Connection::multi(const std::vector<Operation>& operations, OnReply on_reply) {
+  if (!ready_) return fail_soon(std::move(on_reply), ZCONNECTIONLOSS);
+  const auto send = [this, &operations](Pending& pending) {
+    const ACL_vector* acl = options_.access.user.empty() ? &ZOO_OPEN_ACL_UNSAFE : &ZOO_CREATOR_ALL_ACL;
+    std::vector<zoo_op_t> ops(operations.size());
+    pending.results.resize(operations.size());
+    pending.stats.resize(operations.size());
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& from = operations[i];
+      const int length = static_cast<int>(from.data.size());
+      using Kind = Operation::Kind;
+      if (from.kind == Kind::check) zoo_check_op_init(&ops[i], from.path.c_str(), from.version);
+      if (from.kind == Kind::remove) zoo_delete_op_init(&ops[i], from.path.c_str(), from.version);
+      if (from.kind == Kind::set)
+        zoo_set_op_init(&ops[i], from.path.c_str(), from.data.data(), length, from.version, &pending.stats[i]);
+      if (from.kind == Kind::create || from.kind == Kind::create_ephemeral)
+        zoo_create_op_init(&ops[i], from.path.c_str(), from.data.data(), length, acl,
+                           from.kind == Kind::create ? ZOO_PERSISTENT : ZOO_EPHEMERAL, nullptr, 0);
+    }
+    return zoo_amulti(handle_, static_cast<int>(ops.size()), ops.data(), pending.results.data(), &Pending::on_multi, &pending);
+  };
+  start(send, std::move(on_reply));
+}
+
+}  // namespace evenkeel::store::zookeeper

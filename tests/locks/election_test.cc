@@ -1,0 +1,327 @@
+// Elections: one leads, all know who; and under faults, on many seeds, never two.
+
+#include "evenkeel/locks/election.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/locks/hosts.h"
+
+namespace evenkeel::locks {
+namespace {
+
+const std::string office = "/c1/controller";
+
+// A process that stands, from a session of its own on.
+struct Candidate {
+  Candidate(store::World& world, Loop& loop, std::string id, Duration time)
+      : name(std::move(id)), ttl(time), store(world.connect(name, loop)) {}
+
+  void open(std::function<void()> then) {
+    store::Session::open(*store, {.key = "/beats/" + name, .ttl = ttl}, Duration::max(),
+                         [this, then = std::move(then)](Result<std::unique_ptr<store::Session>> opened) {
+                           ASSERT_TRUE(opened) << opened.error().message;
+                           session = *std::move(opened);
+                           locks.emplace(*store, session.get());
+                           election.emplace(*store, *locks, office, ElectionOptions{.meta = name, .fair = false});
+                           then();
+                         });
+  }
+  bool leading() const { return election && election->leading(); }
+  void die() {
+    election.reset();
+    locks.reset();
+    session.reset();
+  }
+
+  std::string name;
+  Duration ttl;
+  std::unique_ptr<store::Store> store;
+  std::unique_ptr<store::Session> session;
+  std::optional<Locks> locks;
+  std::optional<Election> election;
+};
+
+class ElectionTest : public testing::Test {
+ protected:
+  std::unique_ptr<Candidate> candidate(const std::string& name) {
+    auto made = std::make_unique<Candidate>(world, loop, name, 10s);
+    made->open([&views = views[name], raw = made.get()] {
+      raw->election->on_change([&views](const Election::View& view) { views.push_back(view); });
+    });
+    loop.run_for(1s);
+    return made;
+  }
+
+  VirtualLoop loop;
+  store::World world{loop, {.seed = 1, .delay_min = 1ms, .delay_max = 1ms}};
+  std::map<std::string, std::vector<Election::View>> views;
+};
+
+TEST_F(ElectionTest, OneLeadsAndTheOthersKnowWho) {
+  const auto a = candidate("a");
+  const auto b = candidate("b");
+  EXPECT_TRUE(a->election->leading());
+  EXPECT_FALSE(b->election->leading());
+  const Election::View& view = b->election->view();
+  EXPECT_FALSE(view.leading);
+  EXPECT_EQ(view.leader, "a");
+  EXPECT_EQ(view.epoch, a->election->view().epoch);
+  EXPECT_FALSE(view.guard);
+  EXPECT_EQ(a->election->view().guard, store::unchanged(office, store::Revision(view.epoch.value())));
+  EXPECT_EQ(views["b"].back().leader, "a");
+  EXPECT_TRUE(views["a"].back().leading);
+}
+
+TEST_F(ElectionTest, WhoResignsStandsAgainOnlyIfToldTo) {
+  const auto a = candidate("a");
+  const auto b = candidate("b");
+  const Token first = a->election->view().epoch;
+  bool resigned = false;
+  a->election->resign([&](Result<> done) { resigned = done.has_value(); });
+  EXPECT_FALSE(a->election->leading()) << "from the call on";
+  loop.run_for(1s);
+  EXPECT_TRUE(resigned);
+  EXPECT_TRUE(b->election->leading());
+  EXPECT_GT(b->election->view().epoch, first);
+  EXPECT_EQ(a->election->view().leader, "b");
+  b->election->resign([](Result<>) {});
+  loop.run_for(1min);
+  EXPECT_FALSE(a->election->leading());
+  EXPECT_EQ(a->election->view().leader, "");
+  a->election->stand();
+  loop.run_for(1s);
+  EXPECT_TRUE(a->election->leading());
+  EXPECT_EQ(b->election->view().leader, "a");
+}
+
+TEST_F(ElectionTest, WhoWaitsMayResignToo) {
+  const auto a = candidate("a");
+  const auto b = candidate("b");
+  bool resigned = false;
+  b->election->resign([&](Result<> done) { resigned = done.has_value(); });
+  loop.run_for(1s);
+  EXPECT_TRUE(resigned);
+  a->election->resign([](Result<>) {});
+  loop.run_for(1min);
+  EXPECT_FALSE(b->election->leading());
+  b->election->stand();
+  loop.run_for(1s);
+  EXPECT_TRUE(b->election->leading());
+}
+
+TEST_F(ElectionTest, ALostSessionIsToldBeforeAnotherIsElected) {
+  const auto a = candidate("a");
+  const auto b = candidate("b");
+  std::vector<std::string> order;
+  a->election->on_change([&](const Election::View& view) {
+    if (!view.leading && !view.trouble) order.push_back("a steps down");
+  });
+  b->election->on_change([&](const Election::View& view) {
+    if (view.leading) order.push_back("b leads");
+  });
+  loop.run_for(1ms);
+  world.cut_off("a");
+  loop.run_for(1min);
+  EXPECT_EQ(order, (std::vector<std::string>{"a steps down", "b leads"})) << "and once each";
+  ASSERT_TRUE(a->election->view().trouble);
+  EXPECT_EQ(a->election->view().trouble->code, Code::refused);
+}
+
+TEST_F(ElectionTest, WhoseLockIsBrokenStandsAgain) {
+  const auto a = candidate("a");
+  const Token first = a->election->view().epoch;
+  a->locks->break_lock(office, [](Result<LockState>) {});
+  loop.run_for(5s);
+  EXPECT_TRUE(a->election->leading());
+  EXPECT_GT(a->election->view().epoch, first);
+}
+
+TEST_F(ElectionTest, WithoutASessionThereIsTrouble) {
+  const auto store = world.connect("x");
+  Locks locks(*store, nullptr);
+  Election election(*store, locks, office, {.meta = "x"});
+  loop.run_for(1s);
+  ASSERT_TRUE(election.view().trouble);
+  EXPECT_EQ(election.view().trouble->code, Code::invalid);
+  EXPECT_FALSE(election.leading());
+}
+
+// ------------------------------------------------------------------------------------------------------------- faults
+
+constexpr std::uint64_t seeds = 800;
+constexpr int hosts_count = 4;
+
+class Life {
+ public:
+  Life(std::uint64_t seed, std::uint64_t& elected)
+      : rng_(Rng(seed).split("election")),
+        elected_(elected),
+        ttl_(rng_.between(400, 2000) * 1ms),
+        delay_max_(Duration(rng_.between(0, ttl_.count() / 10))),
+        world_(outside_, some_faults(seed, rng_, ttl_, delay_max_)) {
+    ledger_.follow(office);
+    world_.on_commit([this](const std::string& client, const store::Txn& txn, const store::Committed& done) {
+      if (const std::string wrong = ledger_.on_commit(client, txn, done); !wrong.empty()) complain("{}", wrong);
+    });
+    for (int i = 0; i < hosts_count; ++i) {
+      hosts_.push_back(
+          std::make_unique<Host>(outside_, rng_.between(-skew_ppm, skew_ppm), rng_.between(0, 3600) * 1s, fmt::format("n{}", i)));
+      start(*hosts_.back());
+    }
+  }
+
+  const std::string& wrong() const { return wrong_; }
+
+  void run() {
+    for (int action = 0; action < 120 && wrong_.empty(); ++action) {
+      run_for(Duration(rng_.between(0, ttl_.count() / 3)));
+      act(*hosts_[rng_.below(hosts_count)]);
+    }
+    if (wrong_.empty()) check_that_one_leads();
+  }
+
+ private:
+  struct Host {
+    Host(VirtualLoop& outside, std::int64_t ppm, Duration offset, std::string id)
+        : name(std::move(id)), loop(outside, ppm, offset) {}
+    std::string name;
+    store::HostLoop loop;
+    std::unique_ptr<Candidate> candidate;
+    bool cut = false;
+  };
+
+  void start(Host& host) {
+    host.candidate = std::make_unique<Candidate>(world_, host.loop, host.name, ttl_);
+    host.candidate->open([this, &host] {
+      host.candidate->election->on_change([this, &host](const Election::View& view) {
+        if (!view.leading) return;
+        ++elected_;
+        if (view.epoch <= latest_) complain("{} leads with epoch {} after {}", host.name, view.epoch, latest_);
+        latest_ = view.epoch;
+      });
+    });
+  }
+  void restart(Host& host) {
+    host.candidate->die();
+    host.candidate.reset();
+    host.loop.go_on();
+    start(host);
+  }
+
+  void write_guarded(const Host& host) {
+    const Election::View& view = host.candidate->election->view();
+    if (!view.guard) return;
+    store::Txn txn;
+    txn.compare(*view.guard).put(Ledger::data_key(office), fmt::to_string(view.epoch.value()));
+    host.candidate->store->txn(std::move(txn), [](Result<store::Committed>) {});
+  }
+
+  void act(Host& host) {
+    const std::uint64_t dice = rng_.below(100);
+    auto& election = host.candidate->election;
+    if (host.loop.paused() && dice < 55) return;
+    if (dice < 15) {
+      if (host.candidate->session && !host.candidate->session->valid()) restart(host);
+    } else if (dice < 20) {
+      restart(host);
+    } else if (dice < 30) {
+      if (election) election->resign([](Result<>) {});
+    } else if (dice < 45) {
+      if (election) election->stand();
+    } else if (dice < 55) {
+      if (election) write_guarded(host);
+    } else if (dice < 65) {
+      host.loop.pause(Duration(rng_.between(0, ttl_.count() * 2)));
+    } else if (dice < 75) {
+      host.cut = !host.cut;
+      host.cut ? world_.cut_off(host.name) : world_.heal(host.name);
+    } else if (dice < 78) {
+      world_.stop();
+      run_for(Duration(rng_.between(0, ttl_.count())));
+      world_.resume();
+    }
+  }
+
+  void check() {
+    const Host* leader = nullptr;
+    for (const auto& host : hosts_) {
+      if (host->loop.paused() || !host->candidate->leading()) continue;
+      if (leader != nullptr) complain("{} and {} both lead", leader->name, host->name);
+      leader = host.get();
+    }
+  }
+
+  void run_for(Duration duration) {
+    const Instant until = outside_.now() + duration;
+    while (wrong_.empty() && !outside_.idle() && outside_.next_due() <= until) {
+      outside_.step();
+      check();
+    }
+    outside_.run_until(std::max(until, outside_.now()));
+  }
+
+  // When the faults have stopped, and all stand that can, one leads, stays, and is known to all.
+  void check_that_one_leads() {
+    world_.set_faults({.delay_min = delay_max_ / 10, .delay_max = delay_max_, .timeout = ttl_});
+    for (const auto& host : hosts_) {
+      host->loop.go_on();
+      world_.heal(host->name);
+    }
+    run_for(ttl_ * 4);
+    for (const auto& host : hosts_) {
+      if (!host->candidate->session || !host->candidate->session->valid()) restart(*host);
+      if (host->candidate->election) host->candidate->election->stand();
+    }
+    run_for(ttl_ * 4);
+    const Token settled = latest_;
+    run_for(ttl_ * 8);
+    int leaders = 0;
+    std::string leader;
+    for (const auto& host : hosts_) {
+      leaders += host->candidate->leading() ? 1 : 0;
+      if (host->candidate->leading()) leader = host->name;
+    }
+    if (leaders != 1) return complain("{} lead when the faults have stopped", leaders);
+    if (latest_ != settled) complain("without faults the leader changed");
+    for (const auto& host : hosts_) {
+      if (host->candidate->election->view().leader != leader)
+        complain("{} takes {} for the leader, and not {}", host->name, host->candidate->election->view().leader, leader);
+    }
+  }
+
+  template <class... Args>
+  void complain(fmt::format_string<Args...> message, Args&&... args) {
+    if (!wrong_.empty()) return;
+    wrong_ = fmt::format("at {} with a ttl of {}: ", format(outside_.now()), format(ttl_)) +
+             fmt::format(message, std::forward<Args>(args)...);
+  }
+
+  Rng rng_;
+  std::uint64_t& elected_;
+  Duration ttl_;
+  Duration delay_max_;
+  VirtualLoop outside_;
+  store::World world_;
+  Ledger ledger_;
+  Token latest_;
+  std::string wrong_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+};
+
+TEST(ElectionFaults, NeverTwoLead) {
+  std::uint64_t elected = 0;
+  int failures = 0;
+  const char* only = std::getenv("EVENKEEL_SEED");
+  const std::uint64_t first = only != nullptr ? std::stoull(only) : 1;
+  for (std::uint64_t seed = first; seed <= (only != nullptr ? first : seeds) && failures < 5; ++seed) {
+    Life life(seed, elected);
+    life.run();
+    if (life.wrong().empty()) continue;
+    ++failures;
+    ADD_FAILURE() << "EVENKEEL_SEED=" << seed << ": " << life.wrong();
+  }
+  EXPECT_GT(elected, only != nullptr ? 0 : seeds * 3);
+}
+
+}  // namespace
+}  // namespace evenkeel::locks
