@@ -111,9 +111,8 @@ struct Stats {
   std::uint64_t evaluated_moves = 0;
   std::uint64_t moves = 0;
   std::uint64_t moves_floor =
-      0;  // what the change forces: replicas on lost or draining nodes, the fair share of nodes that are empty
-  bool cut_short =
-      false;  // by moves_max, budget or time, or by room that others leave too late for new shards: a further run may go on
+      0;                   // what the change forces: replicas on lost or draining nodes, the fair share of nodes that are empty
+  bool cut_short = false;  // by moves_max, budget or time: a further run may go on
   std::map<ResourceId, Balance> balance;
   friend bool operator==(const Stats&, const Stats&) = default;
 };

@@ -88,7 +88,8 @@ struct Board {
   std::vector<Cancelled> cancelled;
   std::vector<Refusal> refused;           // new shards
   std::vector<std::uint32_t> hopeful;     // replicas for which this round makes room: they find it in the next, or are refused
-  std::vector<Refusal> homeless;          // replicas that should move or be added: found anew in every round
+  std::vector<std::uint32_t> homeless;    // replicas that should move or be added and have nowhere to go: found anew in every round
+  std::vector<Refusal> without_home;      // why those that are homeless in the end are: telling takes a look at every node
   std::vector<PlannedMove> moves;         // of the rounds before
   std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
   std::uint64_t moves_planned = 0;        // of all rounds
@@ -96,6 +97,7 @@ struct Board {
   std::uint32_t round = 1;
   bool waits = false;      // some shard waits for a limit on moves
   bool unsettled = false;  // some stage left something that a further round might do better
+  bool heirs_stay = true;  // replicas that took over from a lost leader: until all else rests
   bool cut_short = false;
   std::uint64_t budget = 0;
 
@@ -150,7 +152,7 @@ struct Board {
   // Its workload's, or its own disk load in units, or 1.
   double move_cost(std::uint32_t replica) const;
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
-  bool may_go(std::uint32_t replica) const { return may_leave(replica) && !took_over(replica); }
+  bool may_go(std::uint32_t replica) const { return may_leave(replica) && !(heirs_stay && took_over(replica)); }
   // The same where a hard rule asks: then one that took over from a lost leader may go too.
   bool may_leave(std::uint32_t replica) const;
   bool took_over(std::uint32_t replica) const {

@@ -35,12 +35,23 @@ class Finder {
   double level(std::uint32_t node) const;
   bool fits(std::uint32_t replica, std::uint32_t node);
   bool has_room(std::span<const Amount> load, std::uint32_t node) const;
+  // Domains with a node that may hold replicas of a workload.
+  struct Open {
+    std::vector<std::uint8_t> by_domain;
+    std::size_t count = 0;
+  };
+  const Open& open_domains(std::uint32_t family);
+  bool find_taken(std::uint32_t replica);
+  Choice best_of(std::uint32_t replica, bool taken);
 
   Board& board_;
   Trial trial_;
   std::vector<std::uint32_t> order_;
   std::size_t uses_ = 0;
   Choice barred_;
+  std::vector<Open> open_;  // by family, once asked for
+  const std::uint32_t* domain_ = nullptr;  // by node, of those that the last replica is spread over
+  std::vector<std::uint32_t> taken_;       // of these, by its shard's others
   std::vector<double> fair_;
   std::vector<double> some_;  // by dimension: the load of some mean replicas
 };

@@ -17,5 +17,8 @@ bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except, bo
 
 // Whoever took over from a lost leader and had to leave hands on to one that is still where it was.
 void keep_leader(Board& board, std::uint32_t replica);
+void keep_leaders(Board& board);
+// Whether any replica took over from a lost leader.
+bool any_heir(const Board& board);
 
 }  // namespace evenkeel::place::detail

@@ -48,7 +48,7 @@ void find_room(Board& board, Finder& finder, std::uint32_t replica, Wait what) {
     case Room::waits:
       return board.wait(board.problem.replica_group[replica], what);
     case Room::none:
-      return board.homeless.push_back(refusal_of(board, replica));
+      return board.homeless.push_back(replica);
   }
 }
 

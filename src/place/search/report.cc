@@ -53,7 +53,7 @@ class Reporter {
     list_leaders();
     plan_.cancelled = board_.cancelled;
     plan_.refused = board_.refused;
-    plan_.refused.insert(plan_.refused.end(), board_.homeless.begin(), board_.homeless.end());
+    plan_.refused.insert(plan_.refused.end(), board_.without_home.begin(), board_.without_home.end());
     std::ranges::stable_sort(plan_.refused, {}, [&](const Refusal& refusal) {
       const std::uint32_t node = refusal.node ? board_.board_node[refusal.node->value()] : none;
       return std::tuple(refusal.workload, refusal.shard, node);
@@ -174,7 +174,7 @@ class Reporter {
 
   void find_violations() {
     find_full_nodes();
-    for (const Refusal& refusal : board_.homeless) {
+    for (const Refusal& refusal : board_.without_home) {
       if (refusal.shard) ++refusals_[{refusal.workload, *refusal.shard}];
     }
     const std::vector<std::uint32_t> troubled = board_.troubled_groups();

@@ -94,4 +94,17 @@ void keep_leader(Board& board, std::uint32_t replica) {
     pass_leadership(board, board.problem.replica_group[replica], replica, false);
 }
 
+void keep_leaders(Board& board) {
+  for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
+    if (board.lost_leader(group) && board.state->leader(group) != none) keep_leader(board, board.state->leader(group));
+  }
+}
+
+bool any_heir(const Board& board) {
+  for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
+    if (board.lost_leader(group) && board.state->leader(group) != none) return true;
+  }
+  return false;
+}
+
 }  // namespace evenkeel::place::detail
