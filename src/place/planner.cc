@@ -62,7 +62,8 @@ void play(Board& board) {
     if (does(only, Only::balance)) put_level(board);
     board.unsettled = board.unsettled || !board.homeless.empty() || !board.hopeful.empty();
     if (!board.heirs_stay) detail::keep_leaders(board);
-  } while (((board.end_round() && may_go_on(board)) || let_heirs_go(board)) && board.round <= rounds_max && !board.out_of_budget());
+  } while (((board.end_round() && may_go_on(board)) || let_heirs_go(board)) && board.round <= rounds_max &&
+           !board.out_of_budget());
   for (const std::uint32_t replica : board.homeless) board.without_home.push_back(detail::refusal_of(board, replica));
   detail::order(board);
   // Whoever was promised room and is still waiting has none.

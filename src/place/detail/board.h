@@ -86,11 +86,11 @@ struct Board {
   // Decided so far. A round is a set of moves that may all be done at once and in any order: limits hold although all arrive before any
   // leaves. The next round begins with their room free.
   std::vector<Cancelled> cancelled;
-  std::vector<Refusal> refused;           // new shards
-  std::vector<std::uint32_t> hopeful;     // replicas for which this round makes room: they find it in the next, or are refused
-  std::vector<std::uint32_t> homeless;    // replicas that should move or be added and have nowhere to go: found anew in every round
-  std::vector<Refusal> without_home;      // why those that are homeless in the end are: telling takes a look at every node
-  std::vector<PlannedMove> moves;         // of the rounds before
+  std::vector<Refusal> refused;         // new shards
+  std::vector<std::uint32_t> hopeful;   // replicas for which this round makes room: they find it in the next, or are refused
+  std::vector<std::uint32_t> homeless;  // replicas that should move or be added and have nowhere to go: found anew in every round
+  std::vector<Refusal> without_home;    // why those that are homeless in the end are: telling takes a look at every node
+  std::vector<PlannedMove> moves;       // of the rounds before
   std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
   std::uint64_t moves_planned = 0;        // of all rounds
   std::vector<std::uint32_t> left_out;    // groups with a move for which no safe order was found

@@ -60,25 +60,27 @@ const std::vector<std::uint32_t>& Finder::by_level() {
   return order_;
 }
 
-// The cheapest of the rules, asked before anything else is worked out: in a full cluster it is the answer for most nodes.
-bool Finder::has_room(std::span<const Amount> load, std::uint32_t node) const {
-  const Amount* peak = board_.state->peak(node).data();
-  const Amount* limit = board_.problem.limit.data() + node * load.size();
-  for (std::size_t d = 0; d < load.size(); ++d) {
-    if (load[d] > 0 && peak[d] + load[d] > limit[d]) return false;
-  }
-  return true;
+Finder::Asked Finder::ask(std::uint32_t replica) const {
+  const Problem& problem = board_.problem;
+  return {replica, board_.state->at(replica), board_.able(problem.replica_group[replica]).data(),
+          problem.load(problem.replica_load[replica])};
 }
 
-// Whether every rule allows it there; if so, the trial is that move.
-bool Finder::fits(std::uint32_t replica, std::uint32_t node) {
-  const Problem& problem = board_.problem;
-  if (board_.able(problem.replica_group[replica])[node] == 0 || node == board_.state->at(replica)) return false;
-  return has_room(problem.load(problem.replica_load[replica]), node) && board_.state->allowed(trial_.shift(replica, node));
+// Whether every rule allows it there; if so, the trial is that move. Room is asked before anything else is worked out: in a full cluster
+// it is the answer for most nodes.
+bool Finder::fits(const Asked& asked, std::uint32_t node) {
+  if (asked.able[node] == 0 || node == asked.at) return false;
+  const Amount* peak = board_.state->peak(node).data();
+  const Amount* limit = board_.problem.limit.data() + node * asked.load.size();
+  for (std::size_t d = 0; d < asked.load.size(); ++d) {
+    if (asked.load[d] > 0 && peak[d] + asked.load[d] > limit[d]) return false;
+  }
+  return board_.state->allowed(trial_.shift(asked.replica, node));
 }
 
 bool Finder::could_go(std::uint32_t replica) {
-  return std::ranges::any_of(by_level(), [&](std::uint32_t node) { return fits(replica, node); });
+  const Asked asked = ask(replica);
+  return std::ranges::any_of(by_level(), [&](std::uint32_t node) { return fits(asked, node); });
 }
 
 const Finder::Open& Finder::open_domains(std::uint32_t family) {
@@ -129,9 +131,10 @@ Finder::Choice Finder::best_of(std::uint32_t replica, bool taken) {
   Choice best;
   std::uint64_t best_tie = 0;
   std::size_t good = 0;
+  const Asked asked = ask(replica);
   for (const std::uint32_t node : order_) {
     if (!taken_.empty() && (std::ranges::find(taken_, domain_[node]) != taken_.end()) != taken) continue;
-    if (!fits(replica, node)) continue;
+    if (!fits(asked, node)) continue;
     const Cost cost = board_.state->delta(trial_);
     if (!board_.may_move(replica, node)) {
       if (barred_.node == none || cost < barred_.cost) barred_ = {node, cost};
@@ -140,7 +143,8 @@ Finder::Choice Finder::best_of(std::uint32_t replica, bool taken) {
     const std::uint64_t tie = mix64(board_.salt[node], group);
     if (best.node == none || std::pair(cost, tie) < std::pair(best.cost, best_tie)) best = {node, cost}, best_tie = tie;
     // Those that neither spread nor affinity minds are good; the emptiest of them are enough. To spread, domains that are taken are alike.
-    if ((taken || cost.tiers[Cost::spread] <= 0) && cost.tiers[Cost::affinity] <= 0 && ++good >= enough && order_.size() > few) break;
+    if ((taken || cost.tiers[Cost::spread] <= 0) && cost.tiers[Cost::affinity] <= 0 && ++good >= enough && order_.size() > few)
+      break;
   }
   return best;
 }

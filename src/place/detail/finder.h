@@ -33,8 +33,15 @@ class Finder {
 
   void refresh();
   double level(std::uint32_t node) const;
-  bool fits(std::uint32_t replica, std::uint32_t node);
-  bool has_room(std::span<const Amount> load, std::uint32_t node) const;
+  // What every node is asked about a replica, looked up once.
+  struct Asked {
+    std::uint32_t replica;
+    std::uint32_t at;
+    const std::uint8_t* able;
+    std::span<const Amount> load;
+  };
+  Asked ask(std::uint32_t replica) const;
+  bool fits(const Asked& asked, std::uint32_t node);
   // Domains with a node that may hold replicas of a workload.
   struct Open {
     std::vector<std::uint8_t> by_domain;
@@ -49,7 +56,7 @@ class Finder {
   std::vector<std::uint32_t> order_;
   std::size_t uses_ = 0;
   Choice barred_;
-  std::vector<Open> open_;  // by family, once asked for
+  std::vector<Open> open_;                 // by family, once asked for
   const std::uint32_t* domain_ = nullptr;  // by node, of those that the last replica is spread over
   std::vector<std::uint32_t> taken_;       // of these, by its shard's others
   std::vector<double> fair_;

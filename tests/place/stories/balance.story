@@ -149,3 +149,17 @@ placement: {t0: [[n6, n2, n5, n3], [n4, n8, n2]]}
 ----
 moves 4, at least 1, cut short
 cpu: max over mean 1.7500, floor 1.1111
+
+# n2 leads since n1 is lost, but should be avoided: once n1 is replaced it goes, and n5, which was there all along, leads.
+plan
+nodes: [{name: n1, status: down}, {name: n2, taints: [{key: k, effect: avoid}]}, {name: "n[3-5]"}]
+workloads: [{name: t1, shards: 1, replicas: 3}]
+placement: {t1: [[n1, n2, n5]]}
+----
+
+# Where nobody else was there, it still leads where it goes.
+plan
+nodes: [{name: n1, status: down}, {name: n2, taints: [{key: k, effect: avoid}]}, {name: "n[3-4]"}]
+workloads: [{name: t1, shards: 1, replicas: 2}]
+placement: {t1: [[n1, n2]]}
+----
