@@ -156,6 +156,10 @@ nodes: [{name: n1, status: down}, {name: n2, taints: [{key: k, effect: avoid}]},
 workloads: [{name: t1, shards: 1, replicas: 3}]
 placement: {t1: [[n1, n2, n5]]}
 ----
+t1/0: n5 n3 n4
+move t1/0 n1 -> n3 repair step 1
+move t1/0 n2 -> n4 rules step 2
+leader t1/0 n1 -> n5
 
 # Where nobody else was there, it still leads where it goes.
 plan
@@ -163,3 +167,7 @@ nodes: [{name: n1, status: down}, {name: n2, taints: [{key: k, effect: avoid}]},
 workloads: [{name: t1, shards: 1, replicas: 2}]
 placement: {t1: [[n1, n2]]}
 ----
+t1/0: n4 n3
+move t1/0 n1 -> n3 repair step 1
+move t1/0 n2 -> n4 rules step 2
+leader t1/0 n1 -> n4
