@@ -4,7 +4,7 @@
 # A module is installed once services link it; cli never is, it is the program's own.
 include(CMakePackageConfigHelpers)
 
-set(EVENKEEL_INSTALLED_MODULES base model broker broker_rpc place)
+set(EVENKEEL_INSTALLED_MODULES base model broker broker_rpc place store store_backends locks)
 
 # The main build alone is installed: the others are slower by design, and would only run their program here to no use.
 if(EVENKEEL_SANITIZE OR EVENKEEL_COVERAGE)
@@ -46,11 +46,12 @@ foreach(module ${EVENKEEL_INSTALLED_MODULES})
   # A library that is a part of a module has its headers with the module's.
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${module})
     install(DIRECTORY src/${module}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${module} COMPONENT development
-      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE PATTERN "shell/rpc/detail" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE REGEX "/(shell/rpc|backends/.*)/detail$" EXCLUDE)
   endif()
 endforeach()
-# What the generated messages are compiled to is linked by broker_rpc; who wants the messages makes them from their description.
-install(TARGETS evenkeel_broker_proto EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+# What the generated messages are compiled to is linked by broker_rpc and store_backends; who wants the messages makes them from their
+# description.
+install(TARGETS evenkeel_broker_proto evenkeel_mvcc_proto evenkeel_etcd_proto EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(FILES src/broker/shell/rpc/broker.proto DESTINATION ${CMAKE_INSTALL_DATADIR}/evenkeel/proto COMPONENT development)
 install(FILES packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libevenkeel-dev COMPONENT development)
 
@@ -88,10 +89,11 @@ replicas there without breaking what is being served. This package has its comma
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libevenkeel-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libfmt-dev (>= 9), libspdlog-dev (>= 1:1.10), libexpected-dev, libyaml-dev, libxxhash-dev, prometheus-cpp-dev, libgrpc++-dev, libprotobuf-dev, pkg-config")
+  "libfmt-dev (>= 9), libspdlog-dev (>= 1:1.10), libexpected-dev, libyaml-dev, libxxhash-dev, prometheus-cpp-dev, libgrpc++-dev, libprotobuf-dev, librocksdb-dev, libzookeeper-mt-dev, libssl-dev, pkg-config")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "Static libraries, headers and the CMake package of Evenkeel, for C++ services that become nodes
 of a cluster: find_package(Evenkeel), then link Evenkeel::model and the others. Evenkeel::broker is a node's
-resource broker, Evenkeel::broker_rpc its service and client over gRPC.")
+resource broker, Evenkeel::broker_rpc its service and client over gRPC; Evenkeel::locks are locks and elections over
+a store of Evenkeel::store_backends.")
 
 include(CPack)

@@ -1,8 +1,8 @@
 #pragma once
 // Blocking: a store for tools and tests that have no loop of their own. It runs one on a thread, and waits for each answer.
 //
-//   Blocking blocking(*open("etcd://127.0.0.1:2379", {}));            // any function from Loop& to a store
-//   Result<Read> read = blocking.get("/c1/config");
+//   auto blocking = Blocking::open([](Loop& loop) { return open(loop, "etcd://127.0.0.1:2379", {}); });  // or another way to make one
+//   Result<Read> read = (*blocking)->get("/c1/config");
 //
 // Any thread may call, several at once. A call returns when its answer has come; backends bound that by their own timeouts.
 

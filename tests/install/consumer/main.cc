@@ -6,9 +6,12 @@
 #include <evenkeel/broker/metrics.h>
 #include <evenkeel/broker/shell/rpc/remote.h>
 #include <evenkeel/broker/shell/rpc/service.h>
+#include <evenkeel/locks/locks.h>
 #include <evenkeel/model/cluster_file.h>
 #include <evenkeel/place/allocator.h>
 #include <evenkeel/place/place.h>
+#include <evenkeel/store/backends/open.h>
+#include <evenkeel/store/blocking.h>
 
 // A broker, its service, and a client of it that gets a grant.
 bool broker_works() {
@@ -33,7 +36,24 @@ bool place_works(evenkeel::Cluster cluster) {
   return reserved && reserved->rows().size() == 6 && place::plan(cluster, {}).refused.empty();
 }
 
-int main() {
+// A folder opened as a store, and a lock in it that is taken. URLs of all other kinds open too; nothing is connected yet.
+bool store_works(const std::string& folder) {
+  using namespace evenkeel;
+  for (const char* url : {"memory:", "etcd://127.0.0.1:1/c", "zk://127.0.0.1:1/c"}) {
+    if (!store::Blocking::open([&](Loop& loop) { return store::open(loop, url, {}); })) return false;
+  }
+  const auto blocking = store::Blocking::open([&](Loop& loop) { return store::open(loop, "embedded:" + folder, {}); });
+  if (!blocking) return false;
+  const auto token = (*blocking)->run<locks::Token>([](store::Store& store, store::Answer<locks::Token> answer) {
+    auto locks = std::make_shared<locks::Locks>(store, nullptr);
+    locks->acquire("/c/lock", {}, {}, [locks, answer = std::move(answer)](Result<std::unique_ptr<locks::Held>> held) mutable {
+      answer(held.map([](const auto& mine) { return mine->token(); }));
+    });
+  });
+  return token && token->value() > 0 && (*blocking)->get("/c/lock");
+}
+
+int main(int, char** arguments) {
   const auto cluster = evenkeel::parse_cluster("cluster: small\nnodes:\n  - name: n[1-3]\n", "small.yaml");
   if (!cluster) {
     fmt::print(stderr, "{}\n", cluster.error().format());
@@ -42,5 +62,7 @@ int main() {
   const std::string text = evenkeel::format_cluster(*cluster, evenkeel::Syntax::yaml);
   evenkeel::Log::to_stderr({}).info("read",
                                     {{"nodes", cluster->nodes.size()}, {"hash", fmt::format("{:x}", evenkeel::hash64(text))}});
-  return cluster->nodes.size() == 3 && broker_works() && place_works(*cluster) ? 0 : 1;
+  return cluster->nodes.size() == 3 && broker_works() && place_works(*cluster) && store_works(std::string(arguments[0]) + ".data")
+             ? 0
+             : 1;
 }
