@@ -124,8 +124,10 @@ class Life final : public store::LifeBase<Host> {
     ++totals_.acquired;
     if (!held->valid()) complain("{} was acquired by {}, and is not valid", path, host.name);
     Token& latest = handed_out_[path];
-    if (held->token() <= latest) complain("{} was handed out with token {} after {}", path, held->token(), latest);
-    latest = held->token();
+    // One that was broken before its taker heard of it may come late: its guard fails.
+    if (held->token() <= latest && !ledger_.broken(path, held->token()))
+      complain("{} was handed out with token {} after {}", path, held->token(), latest);
+    latest = std::max(latest, held->token());
     auto losing = std::make_unique<std::stop_callback<std::function<void()>>>(held->lost(), [this, raw = held.get()] {
       ++totals_.lost;
       if (raw->valid()) complain("{} is lost, and valid", raw->path());
