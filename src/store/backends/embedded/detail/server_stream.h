@@ -58,6 +58,7 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
  public:
   static constexpr std::size_t queued_bytes_max = 1 << 20;
   static constexpr std::size_t response_bytes_min = 256;  // what one costs, however short
+  static constexpr std::size_t held_bytes_max = 4 << 10;  // 16 short ones
 
   explicit Duplex(Streams& streams) : streams_(streams) {}
 
@@ -88,7 +89,7 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
     sizes_.push_back(std::max(response.ByteSizeLong(), response_bytes_min));
     queued_bytes_ += sizes_.back();
     queue_.push_back(std::move(response));
-    if (!writing_) write_next();
+    if (!std::exchange(writing_, true)) this->StartWrite(&queue_.front(), front_options());
   }
 
   // With `drain`: after all that is queued.
@@ -114,7 +115,9 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   void OnWriteDone(bool ok) final {
     const auto self = this->shared_from_this();
     if (!ok) end(grpc::Status::CANCELLED);
-    bool resume = false;
+    const Out* next = nullptr;
+    grpc::WriteOptions options;
+    bool room = false, resume = false;
     {
       const Lock held(mutex_);
       writing_ = false;
@@ -122,16 +125,19 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
       queue_.pop_front();
       sizes_.pop_front();
       if (!ok) drop_waiting();
+      if (queue_.empty() && closing_) return this->Finish(status_);
       if (!queue_.empty()) {
-        write_next();
-      } else if (closing_) {
-        return this->Finish(status_);
+        writing_ = true;
+        next = &queue_.front();
+        options = front_options();
       }
-      if (closing_ || queued_bytes_ > queued_bytes_max / 2) return;
-      resume = std::exchange(read_paused_, false);
+      room = !closing_ && queued_bytes_ <= queued_bytes_max / 2;
+      resume = room && std::exchange(read_paused_, false);
     }
+    // Without the lock, so that whoever has more to queue need not wait for gRPC.
+    if (next != nullptr) this->StartWrite(next, options);
     if (resume) next_read();
-    on_room();
+    if (room) on_room();
   }
 
   void OnCancel() final { end(grpc::Status::CANCELLED); }
@@ -148,12 +154,16 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
     if (!read_paused_) this->StartRead(&request_);
   }
 
-  void write_next() {
-    writing_ = true;
-    // What follows at once goes out together with this.
+  // What follows at once goes out together with this; of much, a part at a time, so that the client takes one while the next is made.
+  grpc::WriteOptions front_options() {
     grpc::WriteOptions options;
-    if (queue_.size() > 1) options.set_buffer_hint();
-    this->StartWrite(&queue_.front(), options);
+    held_bytes_ += sizes_.front();
+    if (queue_.size() > 1 && held_bytes_ < held_bytes_max) {
+      options.set_buffer_hint();
+    } else {
+      held_bytes_ = 0;
+    }
+    return options;
   }
 
   // All but what is being written.
@@ -173,6 +183,7 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   std::deque<Out> queue_;
   std::deque<std::size_t> sizes_;
   std::size_t queued_bytes_ = 0;
+  std::size_t held_bytes_ = 0;  // that gRPC was told to hold back for more
   bool writing_ = false;
   bool read_paused_ = false;
   bool closing_ = false;
