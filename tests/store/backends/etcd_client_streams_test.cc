@@ -18,7 +18,8 @@ namespace pb = etcdserverpb;
 using test::etcd_client;
 using test::Seen;
 
-// Watch and Range of a server whose watch streams follow a script. Lists are empty, and of revision 60.
+// Watch and Range of a server whose watch streams follow a script. Lists are empty, and of revision 60. Watches that begin while the client
+// still connects are created in any order, so scripts go by their keys.
 class Scripted final {
  public:
   using Wire = grpc::ServerReaderWriter<pb::WatchResponse, pb::WatchRequest>;
@@ -103,8 +104,10 @@ std::string next_value(Seen& seen) {
 TEST(EtcdStreams, MessagesFindTheirWatchByTheServersIds) {
   std::promise<void> all_joined;
   Scripted server([joined = all_joined.get_future().share()](int, Scripted::Wire& wire) {
-    for (const std::int64_t id : {7, 3, -1, 0}) {
+    std::map<std::string, std::int64_t> ids{{"/a/", 7}, {"/b/", 3}, {"/c/", -1}, {"/d/", 0}};
+    for (std::size_t i = 0; i < ids.size(); ++i) {
       const auto request = next_request(wire);
+      const std::int64_t id = ids[request.create_request().key()];
       pb::WatchResponse answer = created(id);
       if (id < 0) {
         answer.set_canceled(true);
@@ -144,15 +147,16 @@ TEST(EtcdStreams, AWatchIsCancelledByItsIdEvenIfItWentBeforeItHadOne) {
     is_gone.wait();
     wire.Write(created(5));
     std::vector<std::int64_t> ids;
-    for (std::int64_t next = 6; ids.size() < 2;) {
+    while (ids.size() < 2) {
       const auto request = next_request(wire);
       if (request.has_cancel_request()) {
         ids.push_back(request.cancel_request().watch_id());
         continue;
       }
-      wire.Write(created(next));
+      const std::int64_t id = request.create_request().key() == "/b/" ? 6 : 7;
+      wire.Write(created(id));
       wire.Write(event(5, "/a/x", "too late", 10));
-      wire.Write(event(next++, request.create_request().key() + "x", "seen", 10));
+      wire.Write(event(id, request.create_request().key() + "x", "seen", 10));
     }
     cancelled.set_value(ids);
     return until_left(wire);
@@ -173,10 +177,7 @@ TEST(EtcdStreams, AWatchIsCancelledByItsIdEvenIfItWentBeforeItHadOne) {
 
 TEST(EtcdStreams, ACompactedWatchGetsAFreshListAndTheOthersDoNot) {
   Scripted server([](int, Scripted::Wire& wire) {
-    for (const std::int64_t id : {0, 1}) {
-      next_request(wire);
-      wire.Write(created(id));
-    }
+    for (int i = 0; i < 2; ++i) wire.Write(created(next_request(wire).create_request().key() == "/a/" ? 0 : 1));
     pb::WatchResponse compacted;
     compacted.set_watch_id(0);
     compacted.set_canceled(true);
