@@ -4,6 +4,7 @@
 // It owns itself until gRPC is done with it; whoever else calls it (an engine's sink) holds a shared_ptr. Reading stops while the queue is
 // over its bound. Calls to the engine are made without the lock, since the engine calls back.
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <deque>
@@ -85,11 +86,13 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   bool closing() const { return closing_; }
   bool has_room() const { return queued_bytes_ < queued_bytes_max; }
   void push(Out response) {
-    if (closing_) return;
-    sizes_.push_back(std::max(response.ByteSizeLong(), response_bytes_min));
-    queued_bytes_ += sizes_.back();
-    queue_.push_back(std::move(response));
-    if (!std::exchange(writing_, true)) this->StartWrite(&queue_.front(), front_options());
+    if (queue(std::move(response))) this->StartWrite(&queue_.front(), front_options());
+  }
+  // The same for one of many that come at once: gRPC gets it on another thread, by then with those that follow.
+  void push_soon(Out response) {
+    if (!queue(std::move(response))) return;
+    soon_ = grpc::Alarm();  // the last one's callback may not have returned
+    soon_.Set(gpr_now(GPR_CLOCK_MONOTONIC), [self = this->shared_from_this()](bool) { self->write_front(); });
   }
 
   // With `drain`: after all that is queued.
@@ -154,6 +157,20 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
     if (!read_paused_) this->StartRead(&request_);
   }
 
+  // Whether a write has to begin, which counts as under way then.
+  bool queue(Out response) {
+    if (closing_) return false;
+    sizes_.push_back(std::max(response.ByteSizeLong(), response_bytes_min));
+    queued_bytes_ += sizes_.back();
+    queue_.push_back(std::move(response));
+    return !std::exchange(writing_, true);
+  }
+
+  void write_front() {
+    const Lock held(mutex_);
+    this->StartWrite(&queue_.front(), front_options());
+  }
+
   // What follows at once goes out together with this; of much, a part at a time, so that the client takes one while the next is made.
   grpc::WriteOptions front_options() {
     grpc::WriteOptions options;
@@ -180,6 +197,7 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   In request_;
 
   std::mutex mutex_;  // of all below
+  grpc::Alarm soon_;
   std::deque<Out> queue_;
   std::deque<std::size_t> sizes_;
   std::size_t queued_bytes_ = 0;
