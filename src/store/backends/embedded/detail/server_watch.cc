@@ -151,7 +151,7 @@ class WatchStream final : public Duplex<pb::WatchRequest, pb::WatchResponse> {
     response.set_fragment(events.fragment);
     response.set_canceled(events.cancelled);
     response.set_compact_revision(events.compacted);
-    push(std::move(response));
+    push_soon(std::move(response));
     if (events.cancelled) close(*watcher);
     return true;
   }
