@@ -3,7 +3,10 @@
 namespace evenkeel::store::embedded::detail {
 namespace {
 
-constexpr std::int64_t ttl_seconds_max = 9'000'000'000;  // etcd's own bound
+// etcd's own bounds. Below the lower one it grants that, whatever was asked for: 1, 0 or less than nothing. (It is one and a half of its
+// timeouts of elections; we have none, but a client that was tried on etcd knows no shorter lease.)
+constexpr std::int64_t ttl_seconds_min = 2;
+constexpr std::int64_t ttl_seconds_max = 9'000'000'000;
 
 std::int64_t seconds(Duration duration) { return std::chrono::floor<std::chrono::seconds>(duration).count(); }
 
@@ -36,7 +39,7 @@ Reactor* LeaseService::LeaseGrant(grpc::CallbackServerContext* context, const pb
   if (request->ttl() > ttl_seconds_max)
     return finish(context, fail(Error{Code::invalid, std::string(words::lease_ttl_too_large)}));
   Reactor* reactor = context->DefaultReactor();
-  const auto ttl = std::chrono::seconds(std::max<std::int64_t>(request->ttl(), 0));
+  const auto ttl = std::chrono::seconds(std::max(request->ttl(), ttl_seconds_min));
   core_.engine.grant(request->id(), ttl, [this, reactor, response](Result<embedded::Lease> lease) {
     if (!lease) return reactor->Finish(to_status(lease.error()));
     core_.fill(response->mutable_header(), core_.revision());
