@@ -54,15 +54,13 @@ Reactor* LeaseService::LeaseRevoke(grpc::CallbackServerContext* context, const p
                                    pb::LeaseRevokeResponse* response) {
   const auto who = core_.access.who(*context);
   if (!who) return finish(context, fail(who.error()));
-  if (const auto lease = core_.engine.lease(request->id())) {
-    if (const auto good = check_lease(*who, true, *lease); !good) return finish(context, good);
-  }
   Reactor* reactor = context->DefaultReactor();
-  core_.engine.revoke(request->id(), [this, reactor, response](Result<std::int64_t> revision) {
+  const auto finish_with = [this, reactor, response](Result<std::int64_t> revision) {
     if (!revision) return reactor->Finish(to_status(revision.error()));
     core_.fill(response->mutable_header(), *revision);
     reactor->Finish(grpc::Status::OK);
-  });
+  };
+  core_.engine.revoke(request->id(), finish_with, guard_of(*who));
   return reactor;
 }
 
@@ -84,7 +82,7 @@ Reactor* LeaseService::LeaseTimeToLive(grpc::CallbackServerContext* context, con
   response->set_id(request->id());
   response->set_ttl(lease ? seconds(lease->left) : -1);
   if (lease && request->keys()) {
-    if (const auto good = check_lease(*who, false, *lease); !good) return finish(context, good);
+    if (const auto good = check_lease(*who, false, lease->keys); !good) return finish(context, good);
     for (const std::string& key : lease->keys) response->add_keys(key);
   }
   if (lease) response->set_grantedttl(seconds(lease->ttl));
