@@ -185,7 +185,7 @@ TEST(EtcdStreams, ACompactedWatchGetsAFreshListAndTheOthersDoNot) {
     wire.Write(compacted);
     const auto again = next_request(wire);
     EXPECT_EQ(again.create_request().key(), "/a/");
-    EXPECT_EQ(again.create_request().start_revision(), 61);
+    EXPECT_EQ(again.create_request().start_revision(), 60);
     wire.Write(event(1, "/b/x", "went on", 61));
     wire.Write(created(2));
     wire.Write(event(2, "/a/x", "after the list", 62));
@@ -197,6 +197,26 @@ TEST(EtcdStreams, ACompactedWatchGetsAFreshListAndTheOthersDoNot) {
   EXPECT_EQ(next_value(compacted), "a fresh list");
   EXPECT_EQ(next_value(compacted), "after the list");
   EXPECT_EQ(server.streams(), 1);
+}
+
+// The scripted server's lists are of revision 60: it was put back to an older state than the watch has seen.
+TEST(EtcdStreams, AnOlderHistoryIsAFreshList) {
+  Scripted server([](int, Scripted::Wire& wire) {
+    EXPECT_EQ(next_request(wire).create_request().start_revision(), 70);
+    pb::WatchResponse behind = created(0);
+    behind.mutable_header()->set_revision(60);
+    wire.Write(behind);
+    pb::WatchRequest request = next_request(wire);
+    if (request.has_cancel_request()) request = next_request(wire);
+    EXPECT_EQ(request.create_request().start_revision(), 60);
+    wire.Write(created(1));
+    wire.Write(event(1, "/a/x", "of the new history", 61));
+    return until_left(wire);
+  });
+  const auto store = etcd_client(server.url());
+  Seen seen(*store, "/a/", Revision(70));
+  EXPECT_EQ(next_value(seen), "a fresh list");
+  EXPECT_EQ(next_value(seen), "of the new history");
 }
 
 TEST(EtcdStreams, AfterABreakEachGoesOnWhereItWas) {
@@ -212,7 +232,7 @@ TEST(EtcdStreams, AfterABreakEachGoesOnWhereItWas) {
           event(number == 0 ? id : 1 - id, request.key() + "x", value, request.key() == "/a/" ? 20 + number : 30 + number));
     }
     if (number == 1) {
-      EXPECT_EQ(starts, (std::map<std::string, std::int64_t>{{"/a/", 21}, {"/b/", 31}}));
+      EXPECT_EQ(starts, (std::map<std::string, std::int64_t>{{"/a/", 20}, {"/b/", 30}}));
       return until_left(wire);
     }
     // Only a part of a revision: it comes again.

@@ -10,6 +10,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "evenkeel/base/result.h"
@@ -25,14 +26,21 @@ class Stream {
   virtual void end(grpc::Status status) = 0;
 };
 
-// The streams that are open, so that a server that stops can end them.
+// The streams that are open, so that they can be ended when the server stops or its users change.
 class Streams {
  public:
-  // False: the server stops, and takes no more.
-  bool add(const std::shared_ptr<Stream>& stream) {
+  // Grows when all are ended. A stream reads it before it asks who calls, so that one which asked just before users changed is not open
+  // after it.
+  std::uint64_t round() const {
     const std::scoped_lock lock(mutex_);
-    if (!stopping_) open_.insert(stream);
-    return !stopping_;
+    return round_;
+  }
+  // Null: it is open. Otherwise why it must not be.
+  std::optional<grpc::Status> add(const std::shared_ptr<Stream>& stream, std::uint64_t round) {
+    const std::scoped_lock lock(mutex_);
+    if (stopping_ || round != round_) return ended_;
+    open_.insert(stream);
+    return std::nullopt;
   }
   void remove(const std::shared_ptr<Stream>& stream) {
     const std::scoped_lock lock(mutex_);
@@ -42,15 +50,26 @@ class Streams {
     std::set<std::shared_ptr<Stream>> open;
     {
       const std::scoped_lock lock(mutex_);
-      stopping_ = true;
+      ++round_;
+      ended_ = status;
       open.swap(open_);
     }
     for (const auto& stream : open) stream->end(status);
   }
+  // And no more are opened.
+  void stop(const grpc::Status& status) {
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+    }
+    end_all(status);
+  }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool stopping_ = false;
+  std::uint64_t round_ = 0;
+  grpc::Status ended_;  // how the last round ended
   std::set<std::shared_ptr<Stream>> open_;
 };
 
@@ -61,13 +80,13 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   static constexpr std::size_t response_bytes_min = 256;  // what one costs, however short
   static constexpr std::size_t held_bytes_max = 4 << 10;  // 16 short ones
 
-  explicit Duplex(Streams& streams) : streams_(streams) {}
+  explicit Duplex(Streams& streams) : streams_(streams), round_(streams.round()) {}
 
   // With an error it ends at once.
   void begin(const Result<>& allowed) {
     self_ = this->shared_from_this();
     if (!allowed) return end(to_status(allowed.error()));
-    if (!streams_.add(self_)) return end(to_status({Code::unavailable, std::string(words::stopped)}));
+    if (auto closed = streams_.add(self_, round_)) return end(*std::move(closed));
     next_read();
   }
 
@@ -193,6 +212,7 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   }
 
   Streams& streams_;
+  const std::uint64_t round_;
   std::shared_ptr<Stream> self_;  // until OnDone
   In request_;
 

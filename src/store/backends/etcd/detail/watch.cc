@@ -77,7 +77,9 @@ void Watch::join(Endpoint& endpoint, const Token& token) {
   Stream::Create create;
   create.set_key(core_.keys.full(prefix_));
   create.set_range_end(core_.keys.full(end_of(prefix_)));
-  create.set_start_revision(after_->value() + 1);
+  // From the revision that is known already, and not from the one after it: a server that was compacted to exactly that one has dropped the
+  // deletes of it, and some versions of etcd say nothing. So they refuse, and a fresh list follows.
+  create.set_start_revision(std::max(after_->value(), std::int64_t{1}));
   create.set_progress_notify(true);
   create.set_fragment(true);
   endpoint_ = &endpoint;
@@ -92,6 +94,19 @@ void Watch::take(Stream::Message& message) {
   if (!message.created()) return take_events(message);
   token_refused_ = false;
   failures_ = 0;
+  if (Revision(message.header().revision()) < *after_) check_history();
+}
+
+// A server that is not as far as we have been is a member that lags, and will come there; or it was put back to an older state, and never
+// comes there with the same history. All members together say which.
+void Watch::check_history() {
+  list_all(core_, prefix_, guarded([](Watch& self, const Result<Listing>& listing) {
+             if (!listing || listing->revision >= *self.after_) return;
+             self.core_.log.warn("the server's history is older than what was seen, and a watch begins with a fresh list",
+                                 {{"prefix", self.prefix_}});
+             self.after_.reset();
+             self.run();
+           }));
 }
 
 // Only a revision whose events are all here is delivered, and a later stream begins after it: so a message that goes on in another keeps

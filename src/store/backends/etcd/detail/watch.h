@@ -31,6 +31,7 @@ class Watch : public std::enable_shared_from_this<Watch> {
   void join(Endpoint& endpoint, const Token& token);
   void take(Stream::Message& message);
   void take_events(Stream::Message& message);
+  void check_history();
   void cancelled_by_server(const Stream::Message& message);
   void ended(const grpc::Status& status);
   void failed(const Verdict& verdict);
