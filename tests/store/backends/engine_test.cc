@@ -384,7 +384,6 @@ TEST_F(EngineTest, AboveTheQuotaPutsAreRefusedUntilThereIsRoom) {
   EXPECT_EQ(grant(*engine_, 1, 10s).error().code, Code::refused);
   run(*engine_, Erase{.span = {"a", {}}}).value();
   engine_->compact(engine_->status().revision, true).value();
-  EXPECT_TRUE(engine_->defragment());
   put(*engine_, "a", "1").value();
   EXPECT_FALSE(engine_->status().full);
 }
