@@ -129,13 +129,17 @@ def test_a_store_that_is_gone_ends_the_command_in_time(program):
 def test_a_store_that_comes_back_in_time_is_no_matter(program):
     with Locks(program, listen=f"127.0.0.1:{free_port()}") as world:
         world.listen = world.address
-        holder, token = world.hold("/l/a", "--ttl", "60s")
+        holders = {path: world.hold(path, *kind, "--ttl", "20s") for path, kind in (("/l/a", []), ("/l/b", ["--session"]))}
+        renewed = {path: world.show(path)["renewed"] for path in holders}
         world.server.kill()
         world.server.communicate()
         world.serve()
-        expect(world.show("/l/a")["token"] == token, "still held")
-        end(holder, 9)
-        expect(not world.show("/l/a")["held"], "and given back")
+        for path, (holder, token) in holders.items():
+            while world.show(path)["renewed"] == renewed[path]:
+                expect(holder.poll() is None, "it ended, without a need")
+            expect(world.show(path)["token"] == token, "still held")
+            end(holder, 9)
+            expect(not world.show(path)["held"], "and given back")
 
 
 def test_a_killed_holder_leaves_a_lock_that_expires(program):
@@ -146,6 +150,23 @@ def test_a_killed_holder_leaves_a_lock_that_expires(program):
             later, newer = world.hold("/l/a", *kind)
             expect(newer > token, "a new token")
             expect(holder.stdout.read() == "", "its command is gone too")
+            end(later, 9)
+
+
+def test_a_stopped_holder_ends_its_command_when_it_goes_on(program):
+    with Locks(program) as world:
+        for kind in ([], ["--session"]):
+            # Its command is not stopped, and would go on for ever.
+            holder, token = world.hold("/l/a", *kind, "--ttl", "1s", script="trap '' TERM; echo $$; while :; do sleep 0.1; done")
+            command = int(holder.stdout.readline())
+            holder.send_signal(signal.SIGSTOP)
+            later, newer = world.hold("/l/a", *kind)
+            expect(newer > token, "a new token")
+            holder.send_signal(signal.SIGCONT)
+            end(holder, 7, "the command was ended")
+            expect(not os.path.exists(f"/proc/{command}"), "the command goes on")
+            state = world.show("/l/a")
+            expect(state["held"] and state["token"] == newer, f"the next one's lock is its own: {state}")
             end(later, 9)
 
 

@@ -73,10 +73,14 @@ void Acquirer::on_lock(const Read& read, Instant now, Effects& effects) {
   refused_ = false;
   if (!moved && !wish_.queued.empty()) {
     // The lock is as it was compared, so the place in the queue is not; and no other take of this one can be done without it.
-    in_doubt_.reset();
-    answered_ = true;
-    effects.displaced = true;
+    leave_queue(effects);
   }
+}
+
+void Acquirer::leave_queue(Effects& effects) {
+  in_doubt_.reset();
+  answered_ = true;
+  effects.displaced = true;
 }
 
 void Acquirer::see(std::optional<store::Revision> modified, Record record, Effects& effects) {
@@ -140,7 +144,7 @@ void Acquirer::on_written(const Result<Committed>& done, Instant now, Effects& e
   if (std::exchange(call_, Call::none) == Call::take)
     on_taken(done, now, effects);
   else
-    on_undone(done, now);
+    on_undone(done, now, effects);
 }
 
 void Acquirer::on_taken(const Result<Committed>& done, Instant now, Effects& effects) {
@@ -160,7 +164,7 @@ void Acquirer::on_taken(const Result<Committed>& done, Instant now, Effects& eff
   failed(done.error(), now, effects);
 }
 
-void Acquirer::on_undone(const Result<Committed>& done, Instant now) {
+void Acquirer::on_undone(const Result<Committed>& done, Instant now, Effects& effects) {
   if (!done) {
     retry_ = later(now, pause_of(wish_.record.ttl));
     if (done.error().code == Code::unknown_outcome) known_ = false;
@@ -168,7 +172,9 @@ void Acquirer::on_undone(const Result<Committed>& done, Instant now) {
   }
   known_ = false;
   if (done->succeeded || mine_) in_doubt_.reset();
-  mine_.reset();  // given back, or somebody else's by now
+  // Given back, or somebody else's by now. The place in the queue went with the taking, and is not to be trusted if it is there again: whoever
+  // was behind it may have written that it is over.
+  if (std::exchange(mine_, std::nullopt) && !answered_ && !wish_.queued.empty()) leave_queue(effects);
 }
 
 // ------------------------------------------------------------------------------------------------------------- what next

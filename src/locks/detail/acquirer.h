@@ -76,10 +76,11 @@ class Acquirer {
   void on_beat(const store::Read& read, Instant now, Effects& effects);
   void on_written(const Result<store::Committed>& done, Instant now, Effects& effects);
   void on_taken(const Result<store::Committed>& done, Instant now, Effects& effects);
-  void on_undone(const Result<store::Committed>& done, Instant now);
+  void on_undone(const Result<store::Committed>& done, Instant now, Effects& effects);
   void on_seen(const Seen& seen);
   void on_over(const Result<store::Ended>& ended, Instant now, Effects& effects);
   void failed(const Error& error, Instant now, Effects& effects);
+  void leave_queue(Effects& effects);
   void see(std::optional<store::Revision> modified, Record record, Effects& effects);
   void missing_beat(Instant now);
   void have(Token token, Instant sent, Instant now, Effects& effects);
