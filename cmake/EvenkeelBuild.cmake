@@ -107,12 +107,15 @@ if(EVENKEEL_SANITIZE)
   set(EVENKEEL_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/sanitized)
 endif()
 
-# evenkeel_test(MODULE [THREADS] [FOLDER folder] [EXCLUDE folder…] [LIBS target…] [NEEDS target…])
+# evenkeel_test(MODULE [THREADS] [FOLDER folder] [EXCLUDE folder…] [ONLY name…] [LIBS target…] [NEEDS target…])
 # One program, tests/MODULE/**.cc, run as the ctest entry MODULE. It may read its stories and data below tests/.
 # THREADS: threads matter there, so the thread sanitizer's build has it too; that build has no others.
+# ONLY: of the files these, given without .cc.
+# A part of a module's tests that needs more than the rest may be a program of its own, as in evenkeel_module; if the module itself has no
+# such part, LIBS names the module.
 # NEEDS: what the module's other ctest entries (MODULE.something) run, so that `make check` builds it too.
 function(evenkeel_test module)
-  cmake_parse_arguments(arg "THREADS" "FOLDER" "EXCLUDE;LIBS;NEEDS" ${ARGN})
+  cmake_parse_arguments(arg "THREADS" "FOLDER" "EXCLUDE;ONLY;LIBS;NEEDS" ${ARGN})
   if(EVENKEEL_SANITIZE STREQUAL "thread" AND NOT arg_THREADS)
     return()
   endif()
@@ -120,9 +123,13 @@ function(evenkeel_test module)
     set(arg_FOLDER ${module})
   endif()
   evenkeel_sources(sources ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER} EXCLUDE ${arg_EXCLUDE})
+  if(arg_ONLY)
+    list(TRANSFORM arg_ONLY PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${arg_FOLDER}/ OUTPUT_VARIABLE sources)
+    list(TRANSFORM sources APPEND .cc)
+  endif()
   add_executable(${module}_test ${sources})
   set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-  target_link_libraries(${module}_test PRIVATE Evenkeel::${module} evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
+  target_link_libraries(${module}_test PRIVATE $<TARGET_NAME_IF_EXISTS:Evenkeel::${module}> evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
   target_compile_definitions(${module}_test PRIVATE EVENKEEL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
   target_precompile_headers(${module}_test PRIVATE <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <map> <rapidcheck.h> <string> <vector>)
   add_dependencies(checks ${module}_test)

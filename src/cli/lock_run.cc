@@ -1,9 +1,11 @@
 // evenkeel lock run: waits for a lock, and runs a command while it holds it.
 
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <array>
 
+#include "evenkeel/base/clock.h"
 #include "evenkeel/base/text.h"
 #include "evenkeel/cli/lock_keeper.h"
 #include "evenkeel/cli/store_access.h"
@@ -12,6 +14,11 @@ namespace evenkeel::cli {
 namespace {
 
 constexpr int status_lost = 7;  // the one status that only this command has
+// As shells have them, for a command that could not be started.
+constexpr int status_no_program = 126;
+constexpr int status_not_found = 127;
+// A lock that was lost is worth no waiting for a store that does not answer.
+constexpr Duration farewell_max = 1s;
 
 struct Options {
   StoreReach reach;
@@ -30,8 +37,26 @@ std::string host_name() {
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "localhost";
 }
 
+// Two processes may have one number, on hosts of one name: containers do.
+std::string session_name() {
+  std::uint64_t word = 0;
+  ensure(getentropy(&word, sizeof word) == 0, "the system has random bytes");
+  return fmt::format("{}-{}-{:016x}", host_name(), getpid(), word);
+}
+
+// Of the beats there, those of sessions that are over: this one's, and what the killed have left to whoever took the lock from them.
+store::Txn erase_ended(const store::Listing& beats) {
+  store::Txn txn;
+  for (const store::Entry& beat : beats.entries) {
+    if (!beat.value.ends_with(R"("ended":true})") || txn.then.size() == store::operations_max / 2) continue;
+    txn.compare(store::unchanged(beat.key, beat.modified)).erase(beat.key);
+  }
+  return txn;
+}
+
 // All that lives on the store's loop, made, used and destroyed there.
 struct OnLoop {
+  std::unique_ptr<std::stop_callback<std::function<void()>>> stopping;
   std::unique_ptr<store::Session> session;
   std::unique_ptr<locks::Locks> locks;
   std::unique_ptr<locks::Held> held;
@@ -41,7 +66,7 @@ struct OnLoop {
 class Run {
  public:
   Run(Session& session, Outside& outside, Interrupt& interrupt, store::Blocking& store, const Options& options)
-      : session_(session), outside_(outside), store_(store), options_(options) {
+      : session_(session), outside_(outside), store_(store), options_(options), until_(later(clock_.now(), options.wait)) {
     // The lock is told on its own loop.
     interrupted_.emplace(interrupt.token(), [this] { store_.loop().post([this] { stop_.request_stop(); }); });
   }
@@ -60,6 +85,10 @@ class Run {
   }
 
  private:
+  using Stopping = std::stop_callback<std::function<void()>>;
+  // Of the time to wait.
+  Duration left() const { return until_ == Instant::max() ? Duration::max() : std::max(until_ - clock_.now(), Duration{}); }
+
   using Work = std::function<void(store::Store&, store::Answer<bool>)>;
   Result<bool> on_loop(Work work) { return store_.run<bool>(std::move(work)); }
 
@@ -69,25 +98,30 @@ class Run {
     return result.has_value();
   }
 
+  std::string sessions() const { return options_.path + ".sessions/"; }
+
   // One key for each process, so that nobody waits for another's session; its beat is deleted at its end.
   bool open_session() {
-    const store::SessionOptions session{.key = fmt::format("{}.sessions/{}-{}", options_.path, host_name(), getpid()),
-                                        .ttl = options_.ttl,
-                                        .meta = options_.meta};
+    const store::SessionOptions session{.key = sessions() + session_name(), .ttl = options_.ttl, .meta = options_.meta};
     return good(on_loop([this, session](store::Store& store, store::Answer<bool> answer) {
-      store::Session::open(store, session, options_.ttl * 2,
-                           [this, answer = std::move(answer)](Result<std::unique_ptr<store::Session>> opened) mutable {
-                             if (!opened) return answer(fail(opened.error().in("its session")));
-                             on_.session = *std::move(opened);
-                             answer(true);
-                           });
+      const auto asked = std::make_shared<store::Answer<bool>>(std::move(answer));
+      on_.stopping = std::make_unique<Stopping>(stop_.get_token(), [this, asked] {
+        if (*asked) std::exchange(*asked, nullptr)(fail(Code::cancelled, "waiting for {} was stopped", options_.path));
+      });
+      if (!*asked) return;  // it was stopped before
+      store::Session::open(store, session, left(), [this, asked](Result<std::unique_ptr<store::Session>> opened) {
+        if (!*asked) return;
+        if (opened) on_.session = *std::move(opened);
+        auto tell = std::exchange(*asked, nullptr);
+        opened ? tell(true) : tell(fail(opened.error().in("its session")));
+      });
     }));
   }
 
   bool acquire() {
     const locks::AcquireOptions how{.kind = options_.of_session ? locks::Kind::session : locks::Kind::expiring,
                                     .ttl = options_.ttl,
-                                    .wait = options_.wait,
+                                    .wait = left(),
                                     .meta = options_.meta,
                                     .fair = options_.fair};
     return good(on_loop([this, how](store::Store& store, store::Answer<bool> answer) {
@@ -121,13 +155,30 @@ class Run {
       session_.status = static_cast<Exit>(status_lost);
       return;
     }
-    if (!ended) return session_.fail(ended.error());
+    if (!ended) {
+      session_.fail(ended.error());
+      session_.status = static_cast<Exit>(ended.error().code == Code::not_found ? status_not_found : status_no_program);
+      return;
+    }
     session_.status = static_cast<Exit>(ended->killed ? 128 + ended->status : ended->status);
+  }
+
+  // The same, but once the lock is lost for a moment only.
+  Result<bool> say_farewell(Work work) {
+    if (!on_.keeper || !on_.keeper->lost()) return on_loop(std::move(work));
+    return on_loop([work = std::move(work)](store::Store& store, store::Answer<bool> answer) {
+      const auto asked = std::make_shared<store::Answer<bool>>(std::move(answer));
+      const auto tell = [asked](Result<bool> result) {
+        if (*asked) std::exchange(*asked, nullptr)(std::move(result));
+      };
+      store.loop().post_after(farewell_max, [tell] { tell(fail(Code::unavailable, "the store does not answer")); });
+      work(store, tell);
+    });
   }
 
   // The command is over either way, so what goes wrong here is only said.
   void release() {
-    const auto released = on_loop([this](store::Store&, store::Answer<bool> answer) {
+    const auto released = say_farewell([this](store::Store&, store::Answer<bool> answer) {
       on_.keeper->stop();
       on_.held->release([answer = std::move(answer)](Result<> done) mutable {
         if (!done) return answer(fail(done.error()));
@@ -140,12 +191,13 @@ class Run {
   }
 
   void end_session() {
-    const auto ended = on_loop([this](store::Store& store, store::Answer<bool> answer) {
+    const auto ended = say_farewell([this](store::Store& store, store::Answer<bool> answer) {
       on_.session->end([this, &store, answer = std::move(answer)](Result<store::Revision> revision) mutable {
         if (!revision) return answer(fail(revision.error()));
-        store::Txn txn;
-        txn.compare(store::unchanged(on_.session->key(), *revision)).erase(on_.session->key());
-        store.txn(std::move(txn), [answer = std::move(answer)](const Result<store::Committed>&) mutable { answer(true); });
+        store.list(sessions(), [&store, answer = std::move(answer)](const Result<store::Listing>& all) mutable {
+          if (!all) return answer(true);
+          store.txn(erase_ended(*all), [answer = std::move(answer)](const Result<store::Committed>&) mutable { answer(true); });
+        });
       });
     });
     if (!ended) session_.say(fmt::format("its session could not be ended: {}", ended.error().message));
@@ -155,10 +207,12 @@ class Run {
   Outside& outside_;
   store::Blocking& store_;
   const Options& options_;
+  const BootClock clock_;
+  const Instant until_;
   OnLoop on_;
   locks::Token token_;
   std::stop_source stop_;
-  std::optional<std::stop_callback<std::function<void()>>> interrupted_;
+  std::optional<Stopping> interrupted_;
 };
 
 void run(Session& session, Options options) {
@@ -192,7 +246,7 @@ void add_lock_run(CLI::App& app, Session& session) {
       "that it started, SIGKILL before others may have the lock.\n"
       "Exit status: the command's own, 128 and the signal's number if one killed it; 4 not acquired in --wait; 5 store "
       "unreachable;\n"
-      "7 the lock was lost, and the command was ended.\n\n"
+      "7 the lock was lost, and the command was ended; 126 the command cannot be run; 127 there is no such command.\n\n"
       "Examples:\n"
       "  evenkeel lock run /locks/nightly -- ./nightly.sh\n"
       "  evenkeel lock run /locks/nightly --ttl 30m --wait 5s -- ./nightly.sh --all");

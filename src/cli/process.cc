@@ -27,12 +27,17 @@
 namespace evenkeel::cli {
 namespace {
 
+// SIGINT, SIGTERM and SIGHUP are ours. The others are for a command that runs; without one they do what they do to any process.
 sigset_t watched_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT})
+    sigaddset(&set, signal);
   return set;
 }
+
+bool asks_for_the_end(int signal) { return signal == SIGINT || signal == SIGTERM; }
+bool is_harmless(int signal) { return signal == SIGWINCH || signal == SIGCONT; }
 
 Error not_started(const std::string& program, int number) {
   const Code code = number == ENOENT ? Code::not_found : number == EACCES ? Code::denied : Code::refused;
@@ -129,9 +134,9 @@ class Process::SignalWatch final : public Watch {
       if (process_.pass_on(signal, info.ssi_code <= 0)) continue;
       if (signal == SIGHUP) {
         heard_(Signal::reload);
-      } else if (!std::exchange(asked, true)) {
+      } else if (asks_for_the_end(signal) && !std::exchange(asked, true)) {
         heard_(Signal::stop);
-      } else {
+      } else if (asks_for_the_end(signal) || (!is_harmless(signal) && !process_.ran())) {
         end_at_once(signal);
       }
     }
@@ -153,6 +158,11 @@ class Process::SignalWatch final : public Watch {
 
 std::unique_ptr<Outside::Watch> Process::watch(std::function<void(Signal)> heard) {
   return std::make_unique<SignalWatch>(*this, std::move(heard));
+}
+
+bool Process::ran() {
+  const std::lock_guard lock(mutex_);
+  return ran_;
 }
 
 bool Process::pass_on(int signal, bool to_us_alone) {
@@ -181,6 +191,7 @@ Result<Outside::Ended> Process::run(const Command& command) {
       return fail(not_started(words[0], number));
     }
     child_ = child;
+    ran_ = true;
     adopting_ = command.adopt;
   }
   int number = 0;

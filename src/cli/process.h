@@ -3,8 +3,9 @@
 //
 // Signals are taken from a descriptor by a thread, so nothing runs inside a handler. SIGINT and SIGTERM ask for the end, SIGHUP for
 // reading anew; asked for the end a second time, the process ends at once, as it would have without us.
-// While a command runs, a signal sent to us alone is passed on to it (what is typed at a terminal reaches both anyway), and it is told
-// to end if we are killed: it must not go on with what it no longer holds.
+// While a command runs, a signal sent to us alone is passed on to it (what is typed at a terminal reaches both anyway), those that mean
+// nothing to us too: quit, alarm, the users' two, a window's new size, to continue. And it is told to end if we are killed: it must
+// not go on with what it no longer holds.
 
 #include <sys/types.h>
 
@@ -29,9 +30,11 @@ class Process final : public Outside {
   class SignalWatch;
   // True: a command runs, and it is its signal.
   bool pass_on(int signal, bool to_us_alone);
+  bool ran();  // a command did, so what comes late was for it
 
   std::mutex mutex_;
   bool adopting_ = false;
+  bool ran_ = false;
   pid_t child_ = 0;  // 0: none. Its number is not given to another process before this is 0 again.
 };
 

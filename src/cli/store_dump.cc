@@ -19,7 +19,8 @@ class Reader {
   explicit Reader(std::string file) : problems_(std::move(file)) {}
 
   Parsed<Dump> read(std::string_view text) {
-    while (!text.empty() && problems_.found() < Diagnostics::most) {
+    // What begins like no dump has nothing but the same said of every line.
+    while (!text.empty() && problems_.found() < Diagnostics::most && !no_dump_) {
       const std::size_t end = std::min(text.find('\n'), text.size());
       ++line_;
       read_line(text.substr(0, end));
@@ -37,6 +38,7 @@ class Reader {
 
   void read_line(std::string_view line) {
     const Json object = Json::parse(line, nullptr, false);
+    no_dump_ |= line_ == 1 && !(object.is_object() && object.contains("evenkeel_dump"));
     if (!object.is_object()) return problem("expected a JSON object", cut_off);
     if (ended_) return problem("something after the end of the dump");
     if (line_ == 1) return read_head(object);
@@ -92,6 +94,7 @@ class Reader {
   Diagnostics problems_;
   std::uint32_t line_ = 0;
   bool ended_ = false;
+  bool no_dump_ = false;
   std::set<std::string> keys_;
   Dump dump_;
 };

@@ -1,5 +1,6 @@
 // evenkeel store serve: the embedded store on a folder, for every client of etcd's v3 API.
 
+#include "evenkeel/base/document.h"
 #include "evenkeel/base/quantity.h"
 #include "evenkeel/base/text.h"
 #include "evenkeel/cli/live.h"
@@ -15,6 +16,31 @@ struct Options {
   store::embedded::ServerOptions server;
 };
 
+// After a hang-up. What is wrong with the file is logged, and users stay as they were.
+void reload(store::embedded::Server& server, Log& log) {
+  if (const auto done = server.reload(); !done) log.error("users stay as they were", {{"error", done.error().message}});
+}
+
+// A certificate is seen only of clients that are asked for one. The server has read the file before, and found it good.
+void warn_of_certificates(Session& session, const store::embedded::ServerOptions& options) {
+  if (options.users.empty() || !options.tls.client_authority.empty()) return;
+  const auto text = session.io.read_file(options.users);
+  if (!text) return;
+  const auto document = Document::parse(*text, options.users);
+  if (!document) return;
+  for (const auto [name, users] : document->root().pairs()) {
+    for (const Value user : users.items()) {
+      for (const auto [field, value] : user.pairs()) {
+        if (field.text() != "certificate") continue;
+        return session.say(
+            fmt::format("warning: {}: the certificate {} is never looked at without --client-authority, by which clients are "
+                        "asked for theirs",
+                        options.users, quote(value.text())));
+      }
+    }
+  }
+}
+
 void serve_store(Session& session, Options options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
@@ -25,10 +51,11 @@ void serve_store(Session& session, Options options) {
   options.server.log = &log;
   auto server = store::embedded::Server::start(**engine, options.server);
   if (!server) return session.fail(server.error());
+  warn_of_certificates(session, options.server);
   session.print(fmt::format("serving {} on {}\n", options.data, (*server)->address()));
   if (session.status != Exit::done) return;
   outside->tell_ready();
-  while (interrupt.wait() != Outside::Signal::stop) session.say("nothing is read again at a hang-up; restart the server instead");
+  while (interrupt.wait() != Outside::Signal::stop) reload(**server, log);
   session.say("stopping");
   (*server)->stop();
 }
@@ -51,7 +78,9 @@ void add_store_serve(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("serve", "Serve the embedded store over etcd's v3 API");
   command->footer(
       "Once it serves, one line on standard output says where: serving DIR on HOST:PORT. Port 0 takes any free one.\n"
-      "An interrupt stops it; whatever was acknowledged is on the disk, however it ends.\n"
+      "A hang-up (SIGHUP) makes it read its users again; an interrupt stops it. Whatever was acknowledged is on the disk, "
+      "however it "
+      "ends.\n"
       "Without TLS or users it listens only on this host.\n\n"
       "Examples:\n"
       "  evenkeel store serve --data /var/lib/evenkeel/store\n"

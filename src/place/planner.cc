@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "evenkeel/place/detail/room.h"
 #include "evenkeel/place/detail/stages.h"
 #include "evenkeel/place/explain.h"
 #include "evenkeel/place/place.h"
@@ -40,12 +41,18 @@ void put_level(Board& board) {
 // Moves that undo each other leave the limits on moves room for what waits.
 bool may_go_on(const Board& board) { return board.unsettled || (board.waits && board.may_move_more()); }
 
+// Once all else rests, replicas that took over from a lost leader may go as well: the next run does not know that they did.
+bool let_heirs_go(Board& board) {
+  if (!board.heirs_stay || !board.unsettled) return false;
+  board.heirs_stay = false;
+  return detail::any_heir(board);
+}
+
 void play(Board& board) {
   const Only only = board.options.only;
   board.budget = board.options.budget;
   do {
-    board.unsettled = false;
-    board.waits = false;
+    board.begin_round();
     if (does(only, Only::repair)) put_right(board);
     if (board.round == 1 && does(only, Only::allocate)) {
       detail::allocate(board);
@@ -54,12 +61,16 @@ void play(Board& board) {
     }
     if (does(only, Only::balance)) put_level(board);
     board.unsettled = board.unsettled || !board.homeless.empty() || !board.hopeful.empty();
-  } while (board.end_round() && may_go_on(board) && board.round <= rounds_max && !board.out_of_budget());
+    if (!board.heirs_stay) detail::keep_leaders(board);
+  } while (((board.end_round() && may_go_on(board)) || let_heirs_go(board)) && board.round <= rounds_max &&
+           !board.out_of_budget());
+  for (const std::uint32_t replica : board.homeless) board.without_home.push_back(detail::refusal_of(board, replica));
   detail::order(board);
   // Whoever was promised room and is still waiting has none.
   for (const std::uint32_t replica : board.hopeful) {
     const bool added = board.state->at(replica) == none;
-    if (added || board.standing(replica) != detail::Standing::fine) board.homeless.push_back(detail::refusal_of(board, replica));
+    if (added || board.standing(replica) != detail::Standing::fine)
+      board.without_home.push_back(detail::refusal_of(board, replica));
   }
   if (board.round > rounds_max || board.waits || !board.left_out.empty()) board.cut_short = true;
 }

@@ -21,6 +21,7 @@ Identity random_identity() {
   return Identity(fmt::format("{:016x}{:016x}", words[0], words[1]));
 }
 
+// With a margin; an identity is chosen later, where none is given.
 Result<SessionOptions> checked(SessionOptions options) {
   const auto wrong = [](std::string_view text, std::size_t most) { return text.size() > most || find_invalid_utf8(text); };
   if (auto good = check_key(options.key); !good) return fail(std::move(good).error());
@@ -33,7 +34,6 @@ Result<SessionOptions> checked(SessionOptions options) {
   if (wrong(options.identity.str(), detail::identity_bytes_max))
     return fail(Code::invalid, "an identity is UTF-8 of at most {} bytes", detail::identity_bytes_max);
   if (options.margin == Duration{}) options.margin = options.ttl / 10;
-  if (options.identity.empty()) options.identity = random_identity();
   return options;
 }
 
@@ -182,24 +182,42 @@ namespace {
 class Opening final : public detail::WatchingDriver<detail::Opener> {
  public:
   Opening(Store& store, const SessionOptions& options, Instant until, Answer<std::unique_ptr<Session>> answer)
-      : WatchingDriver(store, options.key, detail::Opener(options, until)), answer_(std::move(answer)) {}
+      : WatchingDriver(store, options.key, detail::Opener(with_identity(options), until)),
+        options_(options),
+        until_(until),
+        answer_(std::move(answer)) {}
 
  protected:
   void perform(detail::Opener::Effects& effects) override {
     watch(effects.watch);
     if (!effects.done) return;
+    if (effects.used_up && options_.identity.empty()) return begin_anew();
     if (!*effects.done) return finish(fail(std::move(*effects.done).error()));
     finish(std::make_unique<Live>(store(), key(), **std::move(effects.done)));
   }
   void broken(Error error) override { finish(fail(std::move(error))); }
 
  private:
+  static SessionOptions with_identity(SessionOptions options) {
+    if (options.identity.empty()) options.identity = random_identity();
+    return options;
+  }
+
+  // With another identity.
+  void begin_anew() {
+    auto answer = std::move(answer_);
+    close();
+    std::make_shared<Opening>(store(), options_, until_, std::move(answer))->feed(detail::Tick{});
+  }
+
   void finish(Result<std::unique_ptr<Session>> session) {
     auto answer = std::move(answer_);
     close();
     answer(std::move(session));
   }
 
+  SessionOptions options_;
+  Instant until_;
   Answer<std::unique_ptr<Session>> answer_;
 };
 

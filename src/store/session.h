@@ -46,7 +46,7 @@ struct SessionOptions {
   Duration ttl = 10s;    // at least 300ms
   Duration margin = {};  // off the holder's deadline; 0: ttl/10; at most ttl/2
   std::string meta;      // UTF-8 of the caller's own, readable in the beat: an address, an incarnation; at most 16 KiB
-  Identity identity;     // never used before; empty: a random one of 128 bits
+  Identity identity;  // never used before; empty: a random one of 128 bits, and another where that may be over before it is had
 };
 
 class Session {

@@ -52,7 +52,8 @@ def test_run_passes_on_the_status_and_gives_it_back(program):
         expect(world.lock("run", "/l/a", "--", "echo", "x", "-y", "--", "z").stdout == "x -y -- z\n", "the words are the command's own")
         world.lock("run", "/l/a", "--wait", "0s", "--", "sh", "-c", "exit 42", status=42)
         world.lock("run", "/l/a", "--wait", "0s", "--", "sh", "-c", "kill -9 $$", status=128 + 9)
-        expect("cannot run" in world.lock("run", "/l/a", "--wait", "0s", "--", "/no/such/program", status=3).stderr, "no such program")
+        expect("cannot run" in world.lock("run", "/l/a", "--wait", "0s", "--", "/no/such/program", status=127).stderr, "no such program")
+        expect("cannot run" in world.lock("run", "/l/a", "--wait", "0s", "--", "/etc/passwd", status=126).stderr, "no program")
         said = world.lock("run", "/l/a", "--wait", "0s", "--", "sh", "-c", "echo $EVENKEEL_LOCK_PATH $EVENKEEL_LOCK_TOKEN").stdout.split()
         expect(said[0] == "/l/a" and int(said[1]) > 0, f"{said}")
         expect(world.show("/l/a")["held"] is False, "it is free again")
@@ -128,13 +129,17 @@ def test_a_store_that_is_gone_ends_the_command_in_time(program):
 def test_a_store_that_comes_back_in_time_is_no_matter(program):
     with Locks(program, listen=f"127.0.0.1:{free_port()}") as world:
         world.listen = world.address
-        holder, token = world.hold("/l/a", "--ttl", "60s")
+        holders = {path: world.hold(path, *kind, "--ttl", "20s") for path, kind in (("/l/a", []), ("/l/b", ["--session"]))}
+        renewed = {path: world.show(path)["renewed"] for path in holders}
         world.server.kill()
         world.server.communicate()
         world.serve()
-        expect(world.show("/l/a")["token"] == token, "still held")
-        end(holder, 9)
-        expect(not world.show("/l/a")["held"], "and given back")
+        for path, (holder, token) in holders.items():
+            while world.show(path)["renewed"] == renewed[path]:
+                expect(holder.poll() is None, "it ended, without a need")
+            expect(world.show(path)["token"] == token, "still held")
+            end(holder, 9)
+            expect(not world.show(path)["held"], "and given back")
 
 
 def test_a_killed_holder_leaves_a_lock_that_expires(program):
@@ -145,6 +150,23 @@ def test_a_killed_holder_leaves_a_lock_that_expires(program):
             later, newer = world.hold("/l/a", *kind)
             expect(newer > token, "a new token")
             expect(holder.stdout.read() == "", "its command is gone too")
+            end(later, 9)
+
+
+def test_a_stopped_holder_ends_its_command_when_it_goes_on(program):
+    with Locks(program) as world:
+        for kind in ([], ["--session"]):
+            # Its command is not stopped, and would go on for ever.
+            holder, token = world.hold("/l/a", *kind, "--ttl", "1s", script="trap '' TERM; echo $$; while :; do sleep 0.1; done")
+            command = int(holder.stdout.readline())
+            holder.send_signal(signal.SIGSTOP)
+            later, newer = world.hold("/l/a", *kind)
+            expect(newer > token, "a new token")
+            holder.send_signal(signal.SIGCONT)
+            end(holder, 7, "the command was ended")
+            expect(not os.path.exists(f"/proc/{command}"), "the command goes on")
+            state = world.show("/l/a")
+            expect(state["held"] and state["token"] == newer, f"the next one's lock is its own: {state}")
             end(later, 9)
 
 
@@ -172,6 +194,61 @@ def test_wrong_words(program):
         world.run("put", "/l/foreign", "no lock")
         said = world.lock("run", "/l/foreign", "--wait", "0s", "--", "true", status=2).stderr
         expect("/l/foreign" in said, said)
+
+
+def test_every_signal_is_the_commands(program):
+    names = ["HUP", "INT", "QUIT", "ALRM", "USR1", "USR2", "WINCH", "CONT", "TERM"]
+    with Locks(program) as world:
+        traps = "; ".join(f"trap 'echo {name}' {name}" for name in names)
+        holder, _ = world.hold("/l/a", script=f"{traps}; trap 'echo TERM; exit 5' TERM; echo ready; while :; do sleep 0.05; done")
+        expect(holder.stdout.readline() == "ready\n", "it listens")
+        for name in names:
+            holder.send_signal(getattr(signal, "SIG" + name))
+            expect(holder.stdout.readline() == name + "\n", f"the command was not told {name}: {holder.poll()}")
+        end(holder, 5)
+        expect(not world.show("/l/a")["held"], "given back")
+        waiting_for, _ = world.hold("/l/a")
+        waiting = world.begin("run", "/l/a", "--fair", "--", "echo", "never")
+        while not world.show("/l/a")["waiting"]:
+            expect(waiting.poll() is None, "it did not wait")
+        for name in ["WINCH", "CONT", "USR1"]:
+            waiting.send_signal(getattr(signal, "SIG" + name))
+        end(waiting, -signal.SIGUSR1)
+        end(waiting_for, 9)
+
+
+def test_a_session_of_the_same_host_and_number_is_another(program):
+    with Locks(program) as world:
+        # A shell whose number is known before it becomes the program: as if another container's process of that number had a session.
+        script = f'echo $$; read line; exec {program} lock run /l/a --session --wait 0s -- echo mine'
+        shell = subprocess.Popen(["sh", "-c", script], env=world.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        world.started.append(shell)
+        key = f"/l/a.sessions/{socket.gethostname()}-{int(shell.stdout.readline())}"
+        beat = '{"format":1,"identity":"another","count":1,"ttl":"1h","meta":"","ended":false}'
+        world.run("put", key, beat)
+        shell.stdin.write("go\n")
+        expect(end(shell, 0) == "mine\n", "it did not run")
+        expect(world.out("get", key) == beat, "it is left alone")
+
+
+def test_sessions_of_the_killed_are_swept(program):
+    with Locks(program) as world:
+        holder, _ = world.hold("/l/a", "--session", "--ttl", "1s")
+        expect(len(world.out("list", "/l/a.sessions", "-o", "name").split()) == 1, "one session")
+        holder.kill()
+        world.lock("run", "/l/a", "--session", "--", "true")
+        expect(world.out("list", "/l/a.sessions", "-o", "name") == "", "none is left")
+
+
+def test_a_lost_lock_is_not_waited_for(program):
+    with Locks(program) as world:
+        for kind in ([], ["--session"]):
+            # Each call may take longer than anybody has patience for; the end of the command must not.
+            holder, _ = world.hold("/l/a", *kind, "--ttl", "2s", "--timeout", "10m", script="while :; do sleep 0.05; done")
+            world.server.send_signal(signal.SIGSTOP)
+            end(holder, 7, "could not be renewed")
+            world.server.send_signal(signal.SIGCONT)
 
 
 if __name__ == "__main__":

@@ -360,6 +360,33 @@ def test_users(program):
             expect(guarded.out("list", "/c1", "-o", "name", "--user", "n1", **n1) == "/c1/config\n/c1/live/n1\n", "what it may read")
 
 
+def test_users_are_read_again_at_a_hang_up(program):
+    with World(program) as world:
+        hashed = world.out("password", data=b"secret").strip()
+        n1 = {"EVENKEEL_STORE_USER": "n1", "EVENKEEL_STORE_PASSWORD": "secret"}
+
+        def may_read(prefix):
+            return f"users: [{{name: n1, password: '{hashed}', rights: [{{prefix: {prefix}, read: true}}]}}]\n"
+
+        def hang_up(server, words):
+            server.send_signal(signal.SIGHUP)
+            for line in server.stderr:
+                if words in line:
+                    return line
+            raise Failed("no answer to a hang-up")
+        with World(program, "--users", world.write("users.yaml", may_read("/c1/"))) as guarded:
+            guarded.error(6, "get", "/c2/a", **n1)
+            world.write("users.yaml", "users: [{name: n1, pasword: x}]")
+            said = hang_up(guarded.server, "users stay as they were")
+            expect("users.yaml:1:" in said and "pasword" in said, said)
+            guarded.error(3, "get", "/c1/a", **n1)
+            world.write("users.yaml", may_read("/c2/"))
+            hang_up(guarded.server, "users read anew")
+            guarded.error(6, "get", "/c1/a", **n1)
+            guarded.error(3, "get", "/c2/a", **n1)
+        expect("no file of users" in hang_up(world.server, "users stay as they were"), "nothing to read")
+
+
 def make_certificates(world):
     """An authority, a server's certificate for localhost, and a client's for n1."""
     def openssl(*words):
@@ -382,11 +409,15 @@ def test_tls(program):
             world.run("put", "/c1/a", "1", *trust, *own)
             expect(world.out("get", "/c1/a", *trust, *own) == "1", "over TLS")
             world.error(6, "get", "/other", *trust, *own)
-            world.error(5, "get", "/c1/a", *trust, "--timeout", "2s")
-            world.error(5, "get", "/c1/a", "--timeout", "2s")  # without TLS
-            world.error(5, "get", "/c1/a", "--store", "etcds://" + world.address, *own, "--timeout", "2s")  # an unknown authority
+            said = world.error(5, "get", "/c1/a", *trust, "--timeout", "2s")
+            said += world.error(5, "get", "/c1/a", "--timeout", "2s")  # without TLS
+            said += world.error(5, "get", "/c1/a", "--store", "etcds://" + world.address, *own, "--timeout", "2s")  # an unknown authority
             world.error(2, "get", "/c1/a", *trust, "--tls-key", plain.path("n1.key"))
             world.error(3, "get", "/c1/a", "--store", "etcds://" + world.address, "--tls-authority", plain.path("nothing"))
+            # gRPC's own lines name its source files.
+            world.server.terminate()
+            said += world.server.communicate(timeout=PATIENCE)[1]
+            expect("stopping" in said and ".cc:" not in said, said)
         said = plain.error(2, "serve", "--data", plain.path("new"), "--tls-certificate", plain.path("server.pem"), "--tls-key", plain.path("n1.key"))
         expect("not that of the certificate" in said, said)
 
@@ -467,6 +498,22 @@ def test_a_real_zookeeper(program):
         world.started.append(server)
         wait_for(server, port, "ZooKeeper")
         try_backend(world, f"zk://127.0.0.1:{port}")
+
+
+def test_a_certificate_that_nobody_is_asked_for_is_warned_of(program):
+    def said(options):
+        with World(program, *options) as world:
+            world.server.terminate()
+            return world.server.communicate(timeout=PATIENCE)[1]
+    with World(program) as plain:
+        make_certificates(plain)
+        users = ["--users", plain.write("users.yaml", "users: [{name: n1, certificate: n1.example.org}]\n")]
+        tls = ["--tls-certificate", plain.path("server.pem"), "--tls-key", plain.path("server.key")]
+        for options in (users, tls + users):
+            words = said(options)
+            expect("warning" in words and "n1.example.org" in words and "--client-authority" in words, words)
+        words = said(tls + users + ["--client-authority", plain.path("ca.pem")])
+        expect("warning" not in words, words)
 
 
 if __name__ == "__main__":

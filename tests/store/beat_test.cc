@@ -428,7 +428,27 @@ TEST(Opener, AbandonsAnEndThatTheWatchWasQuickerThan) {
 TEST(Opener, RefusesAnIdentityThatIsOver) {
   Opener me = opener(1min);
   me.step(Tick{}, at(0s));
-  EXPECT_EQ(me.step(got(beat_of("me", 3, true), 7), at(1s)).done->error().code, Code::conflict);
+  const auto effects = me.step(got(beat_of("me", 3, true), 7), at(1s));
+  EXPECT_EQ(effects.done->error().code, Code::conflict);
+  EXPECT_TRUE(effects.used_up);
+}
+
+// Its take may have been done, ended after a ttl, and taken over from, or deleted: nothing of it is left to be seen.
+TEST(Opener, RefusesAnIdentityThatMayBeOver) {
+  const auto after_a_lost_take = [](const Input& found, Duration when) {
+    Opener me = opener(1min);
+    me.step(Tick{}, at(0s));
+    me.step(got(beat_of("it", 3, true), 7), at(1s));
+    me.step(no_write(Code::unknown_outcome), at(2s));
+    me.step(Tick{}, at(2500ms));
+    return me.step(found, at(when));
+  };
+  const auto next_is_over = got(beat_of("next", 3, true), 12);
+  EXPECT_TRUE(after_a_lost_take(next_is_over, 11s).used_up);
+  EXPECT_EQ(after_a_lost_take(next_is_over, 11s).done->error().code, Code::conflict);
+  EXPECT_TRUE(after_a_lost_take(got_nothing(12), 11s).used_up);
+  EXPECT_EQ(text(after_a_lost_take(next_is_over, 10s).write), "@12 me 2") << "sooner than in a ttl nobody can have ended it";
+  EXPECT_EQ(text(after_a_lost_take(got(beat_of("it", 3, true), 7), 11s).write), "@7 me 2") << "it was not done";
 }
 
 }  // namespace

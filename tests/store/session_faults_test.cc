@@ -7,18 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
-#include "evenkeel/base/rng.h"
-#include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/store/detail/beat.h"
-#include "evenkeel/store/memory/memory.h"
 #include "evenkeel/store/session.h"
-#include "tests/store/host_loop.h"
+#include "tests/store/life.h"
 
 namespace evenkeel::store {
 namespace {
@@ -32,59 +25,33 @@ struct Totals {
   std::uint64_t opened = 0, refused = 0, ended_by_others = 0, ended_by_holder = 0, lost = 0, over = 0, late = 0;
 };
 
-class Life {
+struct Host : HostBase {
+  using HostBase::HostBase;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<Beats> beats;
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<std::unique_ptr<Observer>> observers;
+  bool opening = false;
+};
+
+class Life final : public LifeBase<Host> {
  public:
-  Life(std::uint64_t seed, Totals& totals)
-      : rng_(Rng(seed).split("run")), totals_(totals), ttl_(rng_.between(300, 2000) * 1ms), world_(outside_, faults(seed)) {
+  Life(std::uint64_t seed, Totals& totals) : LifeBase(seed, "run", hosts), totals_(totals) {
     world_.on_commit([this](const std::string& client, const Txn& txn, const Committed& done) { on_commit(client, txn, done); });
-    for (int i = 0; i < hosts; ++i) {
-      hosts_.push_back(
-          std::make_unique<Host>(outside_, rng_.between(-5000, 5000), rng_.between(0, 3600) * 1s, fmt::format("n{}", i)));
-      start(*hosts_.back());
-    }
+    for (const auto& host : hosts_) start(*host);
   }
 
-  // The first thing that was wrong, or nothing.
-  const std::string& wrong() const { return wrong_; }
-
-  void run() {
-    for (int action = 0; action < 150 && wrong_.empty(); ++action) {
+  std::string run() {
+    for (int action = 0; action < 150 && good(); ++action) {
       run_for(Duration(rng_.between(0, ttl_.count() / 3)));
-      act(*hosts_[rng_.below(hosts)]);
+      act(some_host());
     }
-    if (wrong_.empty()) stop_faults();
-    if (wrong_.empty()) check_liveness();
+    if (good()) stop_faults(ttl_ * 8);
+    if (good()) check_liveness();
+    return wrong();
   }
 
  private:
-  struct Host {
-    Host(VirtualLoop& outside, std::int64_t ppm, Duration offset, std::string id)
-        : name(std::move(id)), loop(outside, ppm, offset) {}
-    std::string name;
-    HostLoop loop;
-    std::unique_ptr<Store> store;
-    std::unique_ptr<Beats> beats;
-    std::vector<std::unique_ptr<Session>> sessions;
-    std::vector<std::unique_ptr<Observer>> observers;
-    bool opening = false;
-    bool cut = false;
-  };
-
-  Faults faults(std::uint64_t seed) {
-    const auto some = [&](std::uint64_t most) { return static_cast<std::uint32_t>(rng_.below(3) == 0 ? 0 : rng_.below(most)); };
-    delay_max_ = Duration(rng_.between(0, ttl_.count() / 8));
-    return {.seed = seed,
-            .delay_min = delay_max_ / 10,
-            .delay_max = delay_max_,
-            .lost_requests = some(200'000),
-            .lost_answers = some(200'000),
-            .late_watch = some(200'000),
-            .stale_lists = some(500'000),
-            .timeout = Duration(rng_.between(ttl_.count() / 20, ttl_.count())),
-            .lease = 2s,
-            .history = rng_.below(2) == 0 ? 10'000U : 20U};
-  }
-
   void start(Host& host) {
     host.store = world_.connect(host.name, host.loop);
     host.beats = std::make_unique<Beats>(*host.store, "/beats/");
@@ -152,14 +119,11 @@ class Life {
     } else if (dice < 65) {
       crash(host);
     } else if (dice < 75) {
-      host.loop.pause(Duration(rng_.between(0, ttl_.count() * 2)));
+      pause(host);
     } else if (dice < 85) {
-      host.cut = !host.cut;
-      host.cut ? world_.cut_off(host.name) : world_.heal(host.name);
+      cut_or_heal(host);
     } else if (dice < 88) {
-      world_.stop();
-      run_for(Duration(rng_.between(0, ttl_.count())));
-      world_.resume();
+      stop_store_for_a_while();
     }
   }
 
@@ -180,8 +144,7 @@ class Life {
     }
   }
 
-  // A host that is paused sees nothing; what it sees when it goes on is checked then.
-  void check() {
+  void check() override {
     std::map<std::string, Identity> valid;
     for (const auto& host : hosts_) {
       if (host->loop.paused()) continue;
@@ -198,30 +161,12 @@ class Life {
     }
   }
 
-  void run_for(Duration duration) {
-    const Instant until = outside_.now() + duration;
-    while (wrong_.empty() && !outside_.idle() && outside_.next_due() <= until) {
-      outside_.step();
-      check();
-    }
-    outside_.run_until(std::max(until, outside_.now()));
-  }
-
-  void stop_faults() {
-    world_.set_faults({.delay_min = delay_max_ / 10, .delay_max = delay_max_, .timeout = ttl_});
-    for (const auto& host : hosts_) {
-      host->loop.go_on();
-      world_.heal(host->name);
-    }
-    run_for(ttl_ * 8);
-  }
-
   // All processes but the last die at once. It ends their sessions and opens its own, in time.
   void check_liveness() {
     for (const auto& host : hosts_) crash(*host);
     Host& last = *hosts_.back();
-    // The dying's last writes may arrive up to a delay later; then a look, the standstill on a clock that may be 0.5 % slow, an end and a take.
-    const Duration bound = ttl_ * 1020 / 995 + delay_max_ * 10 + 1ms;
+    // The dying's last writes may arrive up to a delay later; then a look, the standstill, an end and a take.
+    const Duration bound = takeover_max(10);
     std::set<Identity> dead;
     for (const auto& [key, beat] : beats_) {
       if (!beat.ended) dead.insert(beat.identity);
@@ -233,7 +178,7 @@ class Life {
       open(last, key, bound);
     }
     run_for(bound);
-    if (!wrong_.empty()) return;
+    if (!good()) return;
     for (const Identity& one : dead) {
       if (!proved_.contains(one)) complain("the end of {} was not proved in time", one);
     }
@@ -242,39 +187,17 @@ class Life {
     if (last.sessions.size() != keys) complain("without faults a session was lost");
   }
 
-  template <class... Args>
-  void complain(fmt::format_string<Args...> message, Args&&... args) {
-    if (!wrong_.empty()) return;
-    wrong_ = fmt::format("at {} with a ttl of {}: ", format(outside_.now()), format(ttl_)) +
-             fmt::format(message, std::forward<Args>(args)...);
-  }
-
-  Rng rng_;
   Totals& totals_;
-  Duration ttl_;
-  Duration delay_max_ = {};
-  VirtualLoop outside_;
-  World world_;
   std::uint64_t identities_ = 0;
   std::map<std::string, detail::Beat> beats_;
   std::set<Identity> ended_;
-  std::string wrong_;
   std::set<Identity> invalid_;  // once is for ever
   std::set<Identity> proved_;
-  std::vector<std::unique_ptr<Host>> hosts_;
 };
 
 TEST(SessionFaults, NobodyTrustsASessionThatIsEnded) {
   Totals totals;
-  int failures = 0;
-  for (std::uint64_t seed = 1; seed <= seeds && failures < 5; ++seed) {
-    Life life(seed, totals);
-    life.run();
-    if (!life.wrong().empty()) {
-      ++failures;
-      ADD_FAILURE() << "seed " << seed << ": " << life.wrong();
-    }
-  }
+  if (!on_seeds(seeds, [&](std::uint64_t seed) { return Life(seed, totals).run(); })) return;
   EXPECT_GT(totals.opened, seeds * 2);
   EXPECT_GT(totals.refused, seeds);
   EXPECT_GT(totals.ended_by_others, seeds);

@@ -67,14 +67,20 @@ void Acquirer::on_lock(const Read& read, Instant now, Effects& effects) {
   }
   const bool moved = !ever_known_ || modified != modified_;
   if (moved) see(modified, *std::move(record), effects);
+  // A store that says so of every take, as one that is full may, is not asked again and again without a pause.
+  if (in_doubt_ && !answered_ && now < wish_.until) retry_ = later(now, pause_of(wish_.record.ttl));
   if (answered_ || !refused_) return;
   refused_ = false;
   if (!moved && !wish_.queued.empty()) {
     // The lock is as it was compared, so the place in the queue is not; and no other take of this one can be done without it.
-    in_doubt_.reset();
-    answered_ = true;
-    effects.displaced = true;
+    leave_queue(effects);
   }
+}
+
+void Acquirer::leave_queue(Effects& effects) {
+  in_doubt_.reset();
+  answered_ = true;
+  effects.displaced = true;
 }
 
 void Acquirer::see(std::optional<store::Revision> modified, Record record, Effects& effects) {
@@ -138,7 +144,7 @@ void Acquirer::on_written(const Result<Committed>& done, Instant now, Effects& e
   if (std::exchange(call_, Call::none) == Call::take)
     on_taken(done, now, effects);
   else
-    on_undone(done, now);
+    on_undone(done, now, effects);
 }
 
 void Acquirer::on_taken(const Result<Committed>& done, Instant now, Effects& effects) {
@@ -152,12 +158,13 @@ void Acquirer::on_taken(const Result<Committed>& done, Instant now, Effects& eff
   if (done) return;
   if (done.error().code == Code::unknown_outcome) {
     if (!in_doubt_) in_doubt_ = sent_;
+    doubt_ = done.error().message;
     return;
   }
   failed(done.error(), now, effects);
 }
 
-void Acquirer::on_undone(const Result<Committed>& done, Instant now) {
+void Acquirer::on_undone(const Result<Committed>& done, Instant now, Effects& effects) {
   if (!done) {
     retry_ = later(now, pause_of(wish_.record.ttl));
     if (done.error().code == Code::unknown_outcome) known_ = false;
@@ -165,7 +172,9 @@ void Acquirer::on_undone(const Result<Committed>& done, Instant now) {
   }
   known_ = false;
   if (done->succeeded || mine_) in_doubt_.reset();
-  mine_.reset();  // given back, or somebody else's by now
+  // Given back, or somebody else's by now. The place in the queue went with the taking, and is not to be trusted if it is there again: whoever
+  // was behind it may have written that it is over.
+  if (std::exchange(mine_, std::nullopt) && !answered_ && !wish_.queued.empty()) leave_queue(effects);
 }
 
 // ------------------------------------------------------------------------------------------------------------- what next
@@ -219,7 +228,7 @@ void Acquirer::act(Instant now, Effects& effects) {
     act_on_holder(now, effects);
   } else if (takes_ > 0 && now >= wish_.until) {
     if (in_doubt_)
-      answer(effects, fail(Code::unknown_outcome, "{} may have been taken: the store has not said so in time", wish_.path));
+      answer(effects, fail(Code::unknown_outcome, "{} may have been taken, or may still be: {}", wish_.path, doubt_));
     else
       answer(effects, fail(Code::conflict, "somebody else was quicker to take {}", wish_.path));
     act(now, effects);

@@ -76,10 +76,11 @@ class Acquirer {
   void on_beat(const store::Read& read, Instant now, Effects& effects);
   void on_written(const Result<store::Committed>& done, Instant now, Effects& effects);
   void on_taken(const Result<store::Committed>& done, Instant now, Effects& effects);
-  void on_undone(const Result<store::Committed>& done, Instant now);
+  void on_undone(const Result<store::Committed>& done, Instant now, Effects& effects);
   void on_seen(const Seen& seen);
   void on_over(const Result<store::Ended>& ended, Instant now, Effects& effects);
   void failed(const Error& error, Instant now, Effects& effects);
+  void leave_queue(Effects& effects);
   void see(std::optional<store::Revision> modified, Record record, Effects& effects);
   void missing_beat(Instant now);
   void have(Token token, Instant sent, Instant now, Effects& effects);
@@ -115,6 +116,7 @@ class Acquirer {
   Instant sent_;                     // the latest
   bool refused_ = false;             // the latest take's compares did not hold
   std::optional<Instant> in_doubt_;  // when the first of those takes was sent that may still be done, comparing modified_
+  std::string doubt_;                // what the store said of the latest of those
   std::optional<Token> mine_;        // taken, and to be given back
   std::optional<Instant> give_up_;   // on giving it back
 };

@@ -44,8 +44,7 @@ void Turn::join() {
   }
   key_ = fmt::format("{}{}-{}", queue_prefix(path_), owner_, ++joins_);
   const Duration left = std::max(until_ - store().loop().now(), Duration{});
-  store::SessionOptions options{
-      .key = key_, .ttl = ttl_, .meta = meta_, .identity = store::Identity(fmt::format("{}-{}", owner_, joins_))};
+  store::SessionOptions options{.key = key_, .ttl = ttl_, .meta = meta_};
   store::Session::open(store(), std::move(options), until_ == Instant::max() ? Duration::max() : left,
                        [self = shared_from_this(), key = key_](Result<std::unique_ptr<store::Session>> session) {
                          if (!self->closed_ && self->key_ == key) return self->on_joined(std::move(session));

@@ -63,9 +63,11 @@ bool Board::may_move(std::uint32_t replica, std::uint32_t to) const {
 bool Board::may_swap(std::uint32_t one, std::uint32_t other) const {
   const std::uint32_t a = state->at(one), b = state->at(other);
   if (options.all) return may_move(one, b) && may_move(other, a);
+  std::uint32_t count = 0;  // what is placed for the first time does not count
+  for (const std::uint32_t replica : {one, other}) count += flags[problem.replica_group[replica]].fresh ? 0 : 1;
   const std::uint32_t most = cluster->settings.moves_per_node_max;
-  if (most > 0 && (node_moves[a] + 2 > most || node_moves[b] + 2 > most)) return false;
-  return may_move_more(2) && may_move(one, b) && may_move(other, a);
+  if (count > 0 && most > 0 && (node_moves[a] + count > most || node_moves[b] + count > most)) return false;
+  return (count == 0 || may_move_more(count)) && may_move(one, b) && may_move(other, a);
 }
 
 void Board::move_from_the_start(const Trial::Step& step) {
@@ -114,6 +116,12 @@ bool Board::remember_peaks() {
     }
   }
   return any;
+}
+
+void Board::begin_round() {
+  unsettled = false;
+  if (waits) std::ranges::for_each(flags, [](GroupFlags& group) { group.waits = 0; });
+  waits = false;
 }
 
 bool Board::end_round() {
@@ -193,11 +201,9 @@ double Board::move_cost(std::uint32_t replica) const {
   return load > 0 ? static_cast<double>(load) * disk_unit : 1;
 }
 
-bool Board::may_go(std::uint32_t replica) const {
+bool Board::may_leave(std::uint32_t replica) const {
   const std::uint32_t group = problem.replica_group[replica];
   if (!movable(group) || pinned(replica) || flags[group].made_room) return false;
-  // Where the leader was lost, whoever leads now is there and stays.
-  if (lost_leader(group) && state->leader(group) == replica) return false;
   // One that moves already may go elsewhere instead, as long as no rule about the others depends on the order.
   if (state->at(replica) != state->home(replica) && !problem.families[problem.group_family[group]].spread_hard) return true;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {

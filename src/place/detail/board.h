@@ -20,11 +20,15 @@ namespace evenkeel::place::detail {
 // Why a replica must leave its node, the strongest reason first; fine: it need not.
 enum class Standing : std::uint8_t { fine, down, draining, unable };
 
+// What of a shard a limit on moves holds back.
+enum class Wait : std::uint8_t { nothing = 0, leave = 1, count = 2, limit = 4, spread = 8, pin = 16 };
+
 struct GroupFlags {
   bool moving : 1 = false;     // has a move in flight: gets no other
   bool no_quorum : 1 = false;  // more than half of its replicas are down, and nobody forces it
   bool fresh : 1 = false;      // placed for the first time in this plan
   bool made_room : 1 = false;  // moved in this round for another's sake, and stays until that one has come
+  std::uint8_t waits = 0;      // a set of Wait, of this round
 };
 
 // One workload's groups: those that were there, and those that this plan adds.
@@ -82,16 +86,18 @@ struct Board {
   // Decided so far. A round is a set of moves that may all be done at once and in any order: limits hold although all arrive before any
   // leaves. The next round begins with their room free.
   std::vector<Cancelled> cancelled;
-  std::vector<Refusal> refused;           // new shards
-  std::vector<std::uint32_t> hopeful;     // replicas for which this round makes room: they find it in the next, or are refused
-  std::vector<Refusal> homeless;          // replicas that should move or be added: found anew in every round
-  std::vector<PlannedMove> moves;         // of the rounds before
+  std::vector<Refusal> refused;         // new shards
+  std::vector<std::uint32_t> hopeful;   // replicas for which this round makes room: they find it in the next, or are refused
+  std::vector<std::uint32_t> homeless;  // replicas that should move or be added and have nowhere to go: found anew in every round
+  std::vector<Refusal> without_home;    // why those that are homeless in the end are: telling takes a look at every node
+  std::vector<PlannedMove> moves;       // of the rounds before
   std::vector<std::uint32_t> node_moves;  // by node, in and out, in flight and earlier rounds included
   std::uint64_t moves_planned = 0;        // of all rounds
   std::vector<std::uint32_t> left_out;    // groups with a move for which no safe order was found
   std::uint32_t round = 1;
-  bool waits = false;      // something that should move waits for a limit on moves: found anew in every round
+  bool waits = false;      // some shard waits for a limit on moves
   bool unsettled = false;  // some stage left something that a further round might do better
+  bool heirs_stay = true;  // replicas that took over from a lost leader: until all else rests
   bool cut_short = false;
   std::uint64_t budget = 0;
 
@@ -146,7 +152,13 @@ struct Board {
   // Its workload's, or its own disk load in units, or 1.
   double move_cost(std::uint32_t replica) const;
   // Whether a replica may be moved at will in this round: nothing holds it, and no other of its shard moves.
-  bool may_go(std::uint32_t replica) const;
+  bool may_go(std::uint32_t replica) const { return may_leave(replica) && !(heirs_stay && took_over(replica)); }
+  // The same where a hard rule asks: then one that took over from a lost leader may go too.
+  bool may_leave(std::uint32_t replica) const;
+  bool took_over(std::uint32_t replica) const {
+    const std::uint32_t group = problem.replica_group[replica];
+    return lost_leader(group) && state->leader(group) == replica;
+  }
   bool is_down(std::uint32_t n) const { return down[n] != 0; }
   // The node that led at the start is down.
   bool lost_leader(std::uint32_t group) const {
@@ -163,6 +175,13 @@ struct Board {
   bool may_move(std::uint32_t replica, std::uint32_t to) const;
   bool may_move_more(std::uint32_t count = 1) const;
   bool may_swap(std::uint32_t one, std::uint32_t other) const;
+  // Something that should move waits for a limit on moves: found anew in every round.
+  void wait(std::uint32_t group, Wait what) {
+    waits = true;
+    flags[group].waits |= static_cast<std::uint8_t>(what);
+  }
+  bool waits_for(std::uint32_t group, Wait what) const { return (flags[group].waits & static_cast<std::uint8_t>(what)) != 0; }
+  void begin_round();
   // Applies shifts, and remembers why.
   void move(const Trial& trial, MoveReason reason);
   // Writes the round's moves down, and lets them be done. False: nothing changed.

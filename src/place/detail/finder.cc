@@ -60,39 +60,91 @@ const std::vector<std::uint32_t>& Finder::by_level() {
   return order_;
 }
 
-// The cheapest of the rules, asked before anything else is worked out: in a full cluster it is the answer for most nodes.
-bool Finder::has_room(std::span<const Amount> load, std::uint32_t node) const {
+Finder::Asked Finder::ask(std::uint32_t replica) const {
+  const Problem& problem = board_.problem;
+  return {replica, board_.state->at(replica), board_.able(problem.replica_group[replica]).data(),
+          problem.load(problem.replica_load[replica])};
+}
+
+// Whether every rule allows it there; if so, the trial is that move. Room is asked before anything else is worked out: in a full cluster
+// it is the answer for most nodes.
+bool Finder::fits(const Asked& asked, std::uint32_t node) {
+  if (asked.able[node] == 0 || node == asked.at) return false;
   const Amount* peak = board_.state->peak(node).data();
-  const Amount* limit = board_.problem.limit.data() + node * load.size();
-  for (std::size_t d = 0; d < load.size(); ++d) {
-    if (load[d] > 0 && peak[d] + load[d] > limit[d]) return false;
+  const Amount* limit = board_.problem.limit.data() + node * asked.load.size();
+  for (std::size_t d = 0; d < asked.load.size(); ++d) {
+    if (asked.load[d] > 0 && peak[d] + asked.load[d] > limit[d]) return false;
   }
-  return true;
+  return board_.state->allowed(trial_.shift(asked.replica, node));
+}
+
+bool Finder::could_go(std::uint32_t replica) {
+  const Asked asked = ask(replica);
+  return std::ranges::any_of(by_level(), [&](std::uint32_t node) { return fits(asked, node); });
+}
+
+const Finder::Open& Finder::open_domains(std::uint32_t family) {
+  const Problem& problem = board_.problem;
+  open_.resize(problem.families.size());
+  Open& open = open_[family];
+  if (!open.by_domain.empty()) return open;
+  const Partition& partition = problem.partitions[problem.families[family].partition];
+  open.by_domain.resize(partition.domains);
+  for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+    if (problem.able[problem.families[family].able][n] != 0) open.by_domain[partition.domain[n]] = 1;
+  }
+  open.count = static_cast<std::size_t>(std::ranges::count(open.by_domain, 1));
+  return open;
+}
+
+// The domains that the shard's other replicas are in; in small clusters every node is asked anyway. False: no other has a node for it.
+bool Finder::find_taken(std::uint32_t replica) {
+  const Problem& problem = board_.problem;
+  const std::uint32_t group = problem.replica_group[replica], family = problem.group_family[group];
+  taken_.clear();
+  if (problem.families[family].partition == none || problem.nodes <= few) return true;
+  const Open& open = open_domains(family);
+  domain_ = problem.partitions[problem.families[family].partition].domain.data();
+  for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
+    const std::uint32_t at = r == replica ? none : board_.state->at(r);
+    if (at != none && open.by_domain[domain_[at]] != 0 && std::ranges::find(taken_, domain_[at]) == taken_.end())
+      taken_.push_back(domain_[at]);
+  }
+  return taken_.size() < open.count;
 }
 
 Finder::Choice Finder::best(std::uint32_t replica) {
-  const auto& nodes = by_level();
+  (void)by_level();
   ++uses_;
-  const std::uint32_t group = board_.problem.replica_group[replica];
-  const auto& able = board_.able(group);
-  const auto load = board_.problem.load(board_.problem.replica_load[replica]);
+  barred_ = {};
+  // Whatever else speaks for a node, spread comes first. Nodes of domains that are taken are often the emptiest: where a zone is lost and
+  // the others are not alike, thousands of them would be asked before the first of another domain.
   Choice best;
-  limited_ = false;
+  if (find_taken(replica)) best = best_of(replica, false);
+  if (best.node == none && !taken_.empty()) best = best_of(replica, true);
+  return best;
+}
+
+// Of the nodes in domains that are taken, or of the others.
+Finder::Choice Finder::best_of(std::uint32_t replica, bool taken) {
+  const std::uint32_t group = board_.problem.replica_group[replica];
+  Choice best;
   std::uint64_t best_tie = 0;
   std::size_t good = 0;
-  for (const std::uint32_t node : nodes) {
-    if (able[node] == 0 || node == board_.state->at(replica) || !has_room(load, node)) continue;
-    trial_.shift(replica, node);
-    if (!board_.state->allowed(trial_)) continue;
+  const Asked asked = ask(replica);
+  for (const std::uint32_t node : order_) {
+    if (!taken_.empty() && (std::ranges::find(taken_, domain_[node]) != taken_.end()) != taken) continue;
+    if (!fits(asked, node)) continue;
+    const Cost cost = board_.state->delta(trial_);
     if (!board_.may_move(replica, node)) {
-      limited_ = true;
+      if (barred_.node == none || cost < barred_.cost) barred_ = {node, cost};
       continue;
     }
-    const Cost cost = board_.state->delta(trial_);
     const std::uint64_t tie = mix64(board_.salt[node], group);
     if (best.node == none || std::pair(cost, tie) < std::pair(best.cost, best_tie)) best = {node, cost}, best_tie = tie;
-    // Those that neither spread nor affinity minds are good; the emptiest of them are enough.
-    if (cost.tiers[Cost::spread] <= 0 && cost.tiers[Cost::affinity] <= 0 && ++good >= enough && nodes.size() > few) break;
+    // Those that neither spread nor affinity minds are good; the emptiest of them are enough. To spread, domains that are taken are alike.
+    if ((taken || cost.tiers[Cost::spread] <= 0) && cost.tiers[Cost::affinity] <= 0 && ++good >= enough && order_.size() > few)
+      break;
   }
   return best;
 }

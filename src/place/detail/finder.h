@@ -19,8 +19,11 @@ class Finder {
   };
   // Where the replica costs least. Ties end with a hash of seed, shard and node name.
   Choice best(std::uint32_t replica);
-  // Whether limits on moves have kept the last search from a node.
-  bool limited() const { return limited_; }
+  // Where it would have cost least of the nodes that limits on moves kept the last search from; or, of what is placed for the first
+  // time, room that others leave.
+  const Choice& barred() const { return barred_; }
+  // Whether any node could take it, if limits on moves allowed it.
+  bool could_go(std::uint32_t replica);
   // The nodes from the emptiest to the fullest, relative to their shares; those that take no part last.
   const std::vector<std::uint32_t>& by_level();
 
@@ -30,13 +33,32 @@ class Finder {
 
   void refresh();
   double level(std::uint32_t node) const;
-  bool has_room(std::span<const Amount> load, std::uint32_t node) const;
+  // What every node is asked about a replica, looked up once.
+  struct Asked {
+    std::uint32_t replica;
+    std::uint32_t at;
+    const std::uint8_t* able;
+    std::span<const Amount> load;
+  };
+  Asked ask(std::uint32_t replica) const;
+  bool fits(const Asked& asked, std::uint32_t node);
+  // Domains with a node that may hold replicas of a workload.
+  struct Open {
+    std::vector<std::uint8_t> by_domain;
+    std::size_t count = 0;
+  };
+  const Open& open_domains(std::uint32_t family);
+  bool find_taken(std::uint32_t replica);
+  Choice best_of(std::uint32_t replica, bool taken);
 
   Board& board_;
   Trial trial_;
   std::vector<std::uint32_t> order_;
   std::size_t uses_ = 0;
-  bool limited_ = false;
+  Choice barred_;
+  std::vector<Open> open_;                 // by family, once asked for
+  const std::uint32_t* domain_ = nullptr;  // by node, of those that the last replica is spread over
+  std::vector<std::uint32_t> taken_;       // of these, by its shard's others
   std::vector<double> fair_;
   std::vector<double> some_;  // by dimension: the load of some mean replicas
 };

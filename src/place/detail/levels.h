@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "evenkeel/place/detail/board.h"
@@ -17,6 +18,7 @@ class Levels {
   // usage / fair share - 1, where it is largest, and where it is smallest; nodes that take no part are level.
   double highest(std::uint32_t node) const;
   double lowest(std::uint32_t node) const;
+  double highest() const { return order_.empty() ? 0 : std::get<0>(*order_.rbegin()); }  // of all nodes
   std::size_t fullest_dimension(std::uint32_t node) const;
   // Usage above the fair share, in units.
   double above_fair(std::uint32_t node, std::size_t dimension) const;

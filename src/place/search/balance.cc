@@ -144,14 +144,18 @@ class Balancer {
     Cost best_cost;
     for (const Candidate& candidate : candidates) {
       const bool swaps = candidate.other != none;
-      if (!board_.may_move(candidate.replica, candidate.to) || (swaps && !board_.may_swap(candidate.replica, candidate.other))) {
-        leave_to_next_run(candidate.replica);
-        continue;
-      }
+      const bool may =
+          board_.may_move(candidate.replica, candidate.to) && (!swaps || board_.may_swap(candidate.replica, candidate.other));
+      if (!may) leave_to_next_run(candidate.replica);
+      if (!may && board_.cut_short) continue;
       const double size = levels_.size(candidate.replica) + (swaps ? levels_.size(candidate.other) : 0);
       if (!state_.allowed(try_out(candidate)) || !below_soft() || !below_ceiling()) continue;
       const Cost cost = state_.delta(trial_);
       if (!better(cost, size)) continue;
+      if (!may) {
+        board_.cut_short = true;
+        continue;
+      }
       const bool first = best == nullptr || cost < best_cost || (cost == best_cost && candidate.dear < best->dear);
       if (first) best = &candidate, best_cost = cost;
     }
@@ -161,7 +165,8 @@ class Balancer {
     return true;
   }
 
-  // A limit on moves stands in the way; what is placed for the first time has none.
+  // A limit on moves stands in the way. What is placed for the first time has none, and is left only if it would be better elsewhere once
+  // others have left.
   void leave_to_next_run(std::uint32_t replica) {
     if (!board_.flags[board_.problem.replica_group[replica]].fresh) board_.cut_short = true;
   }
@@ -207,13 +212,17 @@ class Balancer {
       if (at == none || !minded(replica) || !free(replica) || board_.node(at).status == NodeStatus::cordoned) continue;
       if (out()) return;
       const Finder::Choice choice = finder.best(replica);
-      if (finder.limited()) leave_to_next_run(replica);
-      if (choice.node == none || choice.cost.tiers[Cost::spread] > 0 || choice.cost.tiers[Cost::affinity] >= 0) continue;
+      if (pleases(finder.barred())) board_.cut_short = true;
+      if (!pleases(choice)) continue;
       trial_.shift(replica, choice.node);
       if (!below_soft()) continue;
       board_.move(trial_, MoveReason::rules);
       levels_.update(trial_);
     }
+  }
+
+  static bool pleases(const Finder::Choice& choice) {
+    return choice.node != none && choice.cost.tiers[Cost::spread] <= 0 && choice.cost.tiers[Cost::affinity] < 0;
   }
 
   // Whether the replica's leaving its node would please somebody.
@@ -236,7 +245,6 @@ class Balancer {
     }
     std::ranges::sort(cold, {}, [&](std::uint32_t n) { return std::tuple(levels_.lowest(n), board_.salt[n], n); });
     // One replica each in turn, so that none is filled from what another could have had.
-    ceiling_ = no_ceiling;
     while (!cold.empty() && !out()) {
       std::erase_if(cold, [&](std::uint32_t n) { return out() || !fill_one(n); });
     }
@@ -255,7 +263,7 @@ class Balancer {
       }
       candidates_.insert(candidates_.end(), best_.begin(), best_.end());
     }
-    return apply_nearest(node);
+    return apply_nearest();
   }
 
   // How well a replica suits a node that is to be filled: first of all it is of a workload that the node lacks most, then it is near to the
@@ -279,9 +287,11 @@ class Balancer {
   }
 
   // Of those asked, the one nearest to what the node should get next, if it is for the better.
-  bool apply_nearest(std::uint32_t) {
+  bool apply_nearest() {
     std::ranges::sort(candidates_, {},
                       [](const Candidate& candidate) { return std::tuple(-candidate.score, candidate.dear, candidate.replica); });
+    // What fills it must not make it stand out more than any node did; what is placed for the first time is levelled on from there.
+    ceiling_ = fresh_ ? no_ceiling : levels_.highest();
     return std::ranges::any_of(candidates_,
                                [&](const Candidate& candidate) { return apply_best({candidate}, MoveReason::balance); });
   }

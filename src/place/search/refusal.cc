@@ -36,31 +36,47 @@ namespace {
 // How far a replica gets, rule by rule, on its way to a node.
 enum class Step : std::uint8_t { up, labels, distinct, spread, count, capacity, fits };
 
-Step step_of(const Board& board, std::uint32_t replica, std::uint32_t node) {
-  const Problem& problem = board.problem;
-  const std::uint32_t group = problem.replica_group[replica];
-  const Family& family = problem.families[problem.group_family[group]];
-  if (board.takes_part[node] == 0) return Step::up;
-  if (board.able(group)[node] == 0) return Step::labels;
-  bool shares = false;
-  for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
-    const std::uint32_t at = board.state->at(r);
-    if (at == node || board.state->home(r) == node) return Step::distinct;
-    if (r == replica || at == none || family.partition == none) continue;
-    const auto& domain = problem.partitions[family.partition].domain;
-    shares = shares || domain[at] == domain[node];
+// What is asked of every node about one replica, looked up once: a lost zone's replicas ask each of thousands of nodes.
+class Walk {
+ public:
+  Walk(const Board& board, std::uint32_t replica) : board_(board), problem_(board.problem) {
+    const std::uint32_t group = problem_.replica_group[replica];
+    const Family& family = problem_.families[problem_.group_family[group]];
+    able_ = board.able(group).data();
+    load_ = problem_.load(problem_.replica_load[replica]);
+    if (family.spread_hard && family.partition != none) domain_ = problem_.partitions[family.partition].domain.data();
+    for (std::uint32_t r = problem_.group_first[group]; r < problem_.group_end(group); ++r) {
+      const std::uint32_t at = board.state->at(r);
+      held_.push_back(at);
+      held_.push_back(board.state->home(r));
+      if (r != replica && at != none && domain_ != nullptr) taken_.push_back(domain_[at]);
+    }
   }
-  if (shares && family.spread_hard) return Step::spread;
-  const auto load = problem.load(problem.replica_load[replica]);
-  const auto full = [&](std::size_t d) {
-    return load[d] > 0 && board.state->peak(node)[d] + load[d] > problem.limit[node * problem.width() + d];
-  };
-  if (full(board.resources)) return Step::count;
-  for (std::size_t d = 0; d < problem.width(); ++d) {
-    if (full(d)) return Step::capacity;
+
+  Step step_of(std::uint32_t node) const {
+    if (board_.takes_part[node] == 0) return Step::up;
+    if (able_[node] == 0) return Step::labels;
+    if (std::ranges::find(held_, node) != held_.end()) return Step::distinct;
+    if (domain_ != nullptr && std::ranges::find(taken_, domain_[node]) != taken_.end()) return Step::spread;
+    const Amount* peak = board_.state->peak(node).data();
+    const Amount* limit = problem_.limit.data() + node * load_.size();
+    const auto full = [&](std::size_t d) { return load_[d] > 0 && peak[d] + load_[d] > limit[d]; };
+    if (full(board_.resources)) return Step::count;
+    for (std::size_t d = 0; d < load_.size(); ++d) {
+      if (full(d)) return Step::capacity;
+    }
+    return Step::fits;
   }
-  return Step::fits;
-}
+
+ private:
+  const Board& board_;
+  const Problem& problem_;
+  const std::uint8_t* able_ = nullptr;
+  std::span<const Amount> load_;
+  std::vector<std::uint32_t> held_;        // nodes that the shard's replicas are on, or leave
+  const std::uint32_t* domain_ = nullptr;  // by node, where spread is hard
+  std::vector<std::uint32_t> taken_;       // of these, by the others
+};
 
 // Whether the replica would not even fit an empty node of those able.
 bool beyond_any(const Board& board, std::uint32_t replica) {
@@ -86,10 +102,11 @@ Refusal refusal_of(const Board& board, std::uint32_t replica) {
   const std::uint32_t at = board.state->at(replica);
   Refusal refusal{.workload = board.workload_of(group).name, .shard = ShardIndex(board.group_shard[group])};
   if (at != none) refusal.node = board.cluster_node[at];
+  const Walk walk(board, replica);
   std::array<std::uint32_t, 7> stopped{};  // by how far they get
   for (std::uint32_t n = 0; n < problem.nodes; ++n) {
     if (n == at) continue;
-    ++stopped[static_cast<std::size_t>(step_of(board, replica, n))];
+    ++stopped[static_cast<std::size_t>(walk.step_of(n))];
     if (refusal.nodes.size() >= board.options.reasons_max) continue;
     if (std::string why = why_not(board, replica, n); !why.empty())
       refusal.nodes.emplace_back(board.cluster_node[n], std::move(why));

@@ -39,25 +39,28 @@ std::vector<Leaver> find_leavers(const Board& board) {
   return leavers;
 }
 
-// No node can take it now: limits on moves are the reason, or a later round has room, or it is refused.
-void find_later(Board& board, Finder& finder, std::uint32_t replica) {
+// No node has room for it now: a chain of moves makes some, or would if it did not wait for a limit on moves, or it is refused.
+void find_room(Board& board, Finder& finder, std::uint32_t replica, Wait what) {
   constexpr std::size_t refused_most = 100;  // once so many found no room, chains are not tried any more
-  if (finder.limited()) {
-    board.waits = true;
-  } else if (board.homeless.size() < refused_most && make_room(board, finder, replica)) {
-    board.hopeful.push_back(replica);
-  } else {
-    board.homeless.push_back(refusal_of(board, replica));
+  switch (board.homeless.size() < refused_most ? make_room(board, finder, replica) : Room::none) {
+    case Room::made:
+      return board.hopeful.push_back(replica);
+    case Room::waits:
+      return board.wait(board.problem.replica_group[replica], what);
+    case Room::none:
+      return board.homeless.push_back(replica);
   }
 }
 
-// Whoever took over from a lost leader and had to leave hands on to one that is still where it was.
-void keep_leaders(Board& board, std::span<const Leaver> leavers) {
-  for (const Leaver& leaver : leavers) {
-    const std::uint32_t group = board.problem.replica_group[leaver.replica];
-    if (board.lost_leader(group) && board.state->leader(group) == leaver.replica && board.arrives(leaver.replica))
-      pass_leadership(board, group, leaver.replica, false);
-  }
+// Where it goes in this round. None: it waits, or finds room in a later one, or is refused.
+std::uint32_t find_home(Board& board, Finder& finder, std::uint32_t replica, bool may, Wait what) {
+  const std::uint32_t node = may ? finder.best(replica).node : none;
+  if (node != none) return node;
+  if (may ? finder.barred().node != none : finder.could_go(replica))
+    board.wait(board.problem.replica_group[replica], what);
+  else
+    find_room(board, finder, replica, what);
+  return none;
 }
 
 // A replica that should be on a node and is not: the one that costs least to send there.
@@ -68,8 +71,12 @@ void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t
   Cost best_cost;
   for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group); ++r) {
     const bool absent = board.state->at(r) == none;
-    if ((absent && (full || board.state->home(r) != none)) || !board.may_go(r) || !board.may_move(r, node)) continue;
+    if ((absent && (full || board.state->home(r) != none)) || !board.may_leave(r)) continue;
     if (!board.state->allowed(trial.shift(r, node))) continue;
+    if (!board.may_move(r, node)) {
+      board.wait(group, Wait::pin);
+      continue;
+    }
     const Cost cost = board.state->delta(trial);
     // A missing replica is better added there than another one moved.
     const bool better = best == none || (board.state->at(r) == none && board.state->at(best) != none) || cost < best_cost;
@@ -79,6 +86,7 @@ void fetch_pinned(Board& board, Trial& trial, std::uint32_t group, std::uint32_t
   board.unsettled = true;
   const bool grows = board.state->at(best) == none;
   board.move(trial.shift(best, node), grows ? MoveReason::grow : MoveReason::rules);
+  keep_leader(board, best);
 }
 
 void keep_pins(Board& board) {
@@ -125,18 +133,11 @@ void repair(Board& board) {
   Trial trial(*board.state);
   const std::vector<Leaver> leavers = find_leavers(board);
   for (const Leaver& leaver : leavers) {
-    if (!board.may_move(leaver.replica, none)) {
-      board.waits = true;
-      continue;
-    }
-    const Finder::Choice choice = finder.best(leaver.replica);
-    if (choice.node != none) {
-      board.move(trial.shift(leaver.replica, choice.node), reason_of(leaver.standing));
-    } else {
-      find_later(board, finder, leaver.replica);
-    }
+    const bool may = board.may_move(leaver.replica, none);
+    const std::uint32_t node = find_home(board, finder, leaver.replica, may, Wait::leave);
+    if (node != none) board.move(trial.shift(leaver.replica, node), reason_of(leaver.standing));
   }
-  keep_leaders(board, leavers);
+  for (const Leaver& leaver : leavers) keep_leader(board, leaver.replica);
   keep_pins(board);
 }
 
@@ -154,17 +155,10 @@ void grow(Board& board) {
       for (std::uint32_t r = problem.group_first[group]; r < problem.group_end(group) && missing > 0; ++r) {
         if (board.state->at(r) != none || board.state->home(r) != none) continue;
         --missing;
-        if (!board.may_move_more()) {
-          board.waits = true;
-          continue;
-        }
-        const Finder::Choice choice = finder.best(r);
-        if (choice.node != none) {
-          board.move(trial.shift(r, choice.node), MoveReason::grow);
-          if (board.state->leader(group) == none) board.state->apply(trial.lead(group, r));
-        } else {
-          find_later(board, finder, r);
-        }
+        const std::uint32_t node = find_home(board, finder, r, board.may_move_more(), Wait::count);
+        if (node == none) continue;
+        board.move(trial.shift(r, node), MoveReason::grow);
+        if (board.state->leader(group) == none) board.state->apply(trial.lead(group, r));
       }
     }
   }
@@ -192,7 +186,7 @@ void shrink(Board& board) {
         board.unsettled = true;
         if (worst == none) break;
         if (!board.may_move(worst, none)) {
-          board.waits = true;
+          board.wait(group, Wait::count);
           break;
         }
         if (board.state->leader(group) == worst) pass_leadership(board, group, worst, true);

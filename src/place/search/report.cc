@@ -53,7 +53,7 @@ class Reporter {
     list_leaders();
     plan_.cancelled = board_.cancelled;
     plan_.refused = board_.refused;
-    plan_.refused.insert(plan_.refused.end(), board_.homeless.begin(), board_.homeless.end());
+    plan_.refused.insert(plan_.refused.end(), board_.without_home.begin(), board_.without_home.end());
     std::ranges::stable_sort(plan_.refused, {}, [&](const Refusal& refusal) {
       const std::uint32_t node = refusal.node ? board_.board_node[refusal.node->value()] : none;
       return std::tuple(refusal.workload, refusal.shard, node);
@@ -161,16 +161,20 @@ class Reporter {
     std::ranges::sort(plan_.leaders, {}, [](const LeaderChange& change) { return std::tuple(change.workload, change.shard); });
   }
 
-  void add(std::uint32_t group, Rule rule, bool hard, std::string detail, bool waits = false) {
+  // What the shard would have to wait for is what a move could mend; nothing: none can.
+  void add(std::uint32_t group, Rule rule, bool hard, std::string detail, Wait what = Wait::nothing) {
     const bool left_out = std::ranges::binary_search(board_.left_out, group);
-    const std::string_view reason = !waits ? "" : left_out ? "order" : board_.waits ? "moves_max" : "";
+    const std::string_view reason = what == Wait::nothing           ? ""
+                                    : left_out                      ? "order"
+                                    : board_.waits_for(group, what) ? "moves_max"
+                                                                    : "";
     plan_.violations.push_back({board_.workload_of(group).name, ShardIndex(board_.group_shard[group]), rule, hard,
                                 std::move(detail), std::string(reason)});
   }
 
   void find_violations() {
     find_full_nodes();
-    for (const Refusal& refusal : board_.homeless) {
+    for (const Refusal& refusal : board_.without_home) {
       if (refusal.shard) ++refusals_[{refusal.workload, *refusal.shard}];
     }
     const std::vector<std::uint32_t> troubled = board_.troubled_groups();
@@ -217,7 +221,8 @@ class Reporter {
       const std::string_view is = standing == Standing::down       ? "down"
                                   : standing == Standing::draining ? "draining"
                                                                    : "not able to hold it";
-      add(group, rule, true, fmt::format("{} {} {}", fmt::join(names, ", "), names.size() == 1 ? "is" : "are", is), waits);
+      add(group, rule, true, fmt::format("{} {} {}", fmt::join(names, ", "), names.size() == 1 ? "is" : "are", is),
+          waits ? Wait::leave : Wait::nothing);
     }
     if (board_.flags[group].no_quorum) add(group, Rule::quorum, true, "more than half of its replicas are down");
   }
@@ -241,11 +246,13 @@ class Reporter {
     for (const auto& [d, count] : counts) {
       if (count > 1) parts.push_back(fmt::format("{} replicas in {}", count, names[d]));
     }
-    add(group, Rule::spread, family.spread_hard, fmt::format("{}", fmt::join(parts, ", ")), true);
+    add(group, Rule::spread, family.spread_hard, fmt::format("{}", fmt::join(parts, ", ")), Wait::spread);
   }
 
   void check_count(std::uint32_t group, std::uint32_t placed, std::uint32_t wanted) {
-    add(group, Rule::replicas, placed < wanted, fmt::format("{} of {} replicas", placed, wanted), refusals_of(group) == 0);
+    const bool waits = board_.waits_for(group, Wait::count) || refusals_of(group) == 0;
+    add(group, Rule::replicas, placed < wanted, fmt::format("{} of {} replicas", placed, wanted),
+        waits ? Wait::count : Wait::nothing);
   }
 
   void check_leader(std::uint32_t group) {
@@ -284,8 +291,8 @@ class Reporter {
             fmt::format("{}: {}", node_name(found->first), why_above(problem_, found->first, d, state_.usage(found->first)[d])));
       }
     }
-    if (!capacity.empty()) add(group, Rule::capacity, true, fmt::format("{}", fmt::join(capacity, ", ")), true);
-    if (!count.empty()) add(group, Rule::count, true, fmt::format("{}", fmt::join(count, ", ")), true);
+    if (!capacity.empty()) add(group, Rule::capacity, true, fmt::format("{}", fmt::join(capacity, ", ")), Wait::limit);
+    if (!count.empty()) add(group, Rule::count, true, fmt::format("{}", fmt::join(count, ", ")), Wait::limit);
   }
 
   void check_pins() {
@@ -302,7 +309,8 @@ class Reporter {
         }
         if (!missing.empty())
           add(group, Rule::pinned, true,
-              fmt::format("pinned to {}, which {} it", fmt::join(missing, ", "), missing.size() == 1 ? "lacks" : "lack"), true);
+              fmt::format("pinned to {}, which {} it", fmt::join(missing, ", "), missing.size() == 1 ? "lacks" : "lack"),
+              Wait::pin);
       }
     }
   }

@@ -34,7 +34,7 @@ bool only_full(const Board& board, Trial& trial, std::uint32_t replica, std::uin
 
 }  // namespace
 
-bool make_room(Board& board, Finder& finder, std::uint32_t replica) {
+Room make_room(Board& board, Finder& finder, std::uint32_t replica) {
   State& state = *board.state;
   Trial trial(state);
   const std::vector<Amount> load = board.carried(replica);
@@ -44,8 +44,8 @@ bool make_room(Board& board, Finder& finder, std::uint32_t replica) {
   const std::vector<std::uint32_t> nodes = finder.by_level();
   for (const std::uint32_t node : nodes) {
     if (!only_full(board, trial, replica, node)) continue;
-    if (fits_later(board, node, {}, load)) return true;  // what leaves in this round is enough
-    if (++looked > nodes_max || !board.may_move_more(2)) break;
+    if (fits_later(board, node, {}, load)) return Room::made;  // what leaves in this round is enough
+    if (++looked > nodes_max) break;
     std::vector<std::uint32_t> there(state.replicas_on(node).begin(), state.replicas_on(node).end());
     std::ranges::sort(there);
     std::size_t tried = 0;
@@ -54,14 +54,18 @@ bool make_room(Board& board, Finder& finder, std::uint32_t replica) {
       if (!board.may_go(other) || state.at(other) != board.problem.origin[other] || board.is_recent(other)) continue;
       if (!fits_later(board, node, board.problem.load(board.problem.replica_load[other]), load)) continue;
       if (++tried > replicas_max) break;
+      if (!board.may_move_more(2)) {
+        if (!board.may_move_more() && finder.could_go(other)) return Room::waits;
+        continue;
+      }
       const Finder::Choice choice = finder.best(other);
       if (choice.node == none || (best != none && !(choice.cost < best_cost))) continue;
       best = other, best_to = choice.node, best_cost = choice.cost;
     }
   }
-  if (best == none) return false;
+  if (best == none) return Room::none;
   board.move(trial.shift(best, best_to), MoveReason::room);
-  return true;
+  return Room::made;
 }
 
 bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except, bool must) {
@@ -83,6 +87,24 @@ bool pass_leadership(Board& board, std::uint32_t group, std::uint32_t except, bo
   if (best == none) return false;
   state.apply(trial.lead(group, best));
   return true;
+}
+
+void keep_leader(Board& board, std::uint32_t replica) {
+  if (board.took_over(replica) && board.arrives(replica))
+    pass_leadership(board, board.problem.replica_group[replica], replica, false);
+}
+
+void keep_leaders(Board& board) {
+  for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
+    if (board.lost_leader(group) && board.state->leader(group) != none) keep_leader(board, board.state->leader(group));
+  }
+}
+
+bool any_heir(const Board& board) {
+  for (std::uint32_t group = 0; group < board.problem.groups(); ++group) {
+    if (board.lost_leader(group) && board.state->leader(group) != none) return true;
+  }
+  return false;
 }
 
 }  // namespace evenkeel::place::detail

@@ -50,16 +50,19 @@ void spread_out(Board& board) {
     board.unsettled = true;
     std::uint32_t best = none;
     Finder::Choice best_choice;
+    bool barred = false;  // one could go, if it were allowed now
     for (const std::uint32_t r : sharers) {
       if (!board.may_go(r) || (board.is_recent(r) && !board.problem.families[board.problem.group_family[group]].spread_hard))
         continue;
       if (board.node(board.state->at(r)).status == NodeStatus::cordoned || board.standing(r) != Standing::fine) continue;
       const Finder::Choice choice = finder.best(r);
+      const Finder::Choice& other = finder.barred();
+      barred = barred || (other.node != none && gain(board, trial.shift(r, other.node), other.cost) > 0);
       if (choice.node == none || gain(board, trial.shift(r, choice.node), choice.cost) <= 0) continue;
       if (best == none || choice.cost < best_choice.cost) best = r, best_choice = choice;
     }
     if (best == none) {
-      board.waits = board.waits || (!board.may_move_more() && sharers.size() > 1);
+      if (barred) board.flags[group].fresh ? void(board.cut_short = true) : board.wait(group, Wait::spread);
       continue;
     }
     board.move(trial.shift(best, best_choice.node), MoveReason::spread);

@@ -54,12 +54,24 @@ void Opener::look(const Input& input, Instant now, Effects& effects) {
 
 void Opener::on_over(const Result<Witness::Over>& over, Instant now, Effects& effects) {
   if (!over) return finish(effects, fail(over.error()));
-  if (over->ended.identity == beat_.identity)
-    return finish(effects, fail(Code::conflict, "{} was held by {} before, and what is over stays over: choose another identity",
-                                key_, quote(beat_.identity.str())));
+  if (over->ended.identity == beat_.identity) return refuse(effects);
+  if (over->free && doubt_ && now >= until_) return finish(effects, fail(*doubt_));
+  if (over->free && may_be_over(over->at, now)) return refuse(effects);
   if (over->free) return take(over->at, now, effects);
   if (now >= until_) return finish(effects, fail(Code::conflict, "somebody else was quicker, and holds {}", key_));
   look_anew(Tick{}, now, effects);
+}
+
+// Whether an earlier take of this one may have been done and proved over by others. That takes a ttl at least from when it was sent; and a key
+// that is still as that take wanted it was not taken, while of one that is not there nobody knows who deleted it.
+bool Opener::may_be_over(std::optional<Revision> at, Instant now) const {
+  return !sent_.empty() && now >= first_sent_ + beat_.ttl && (!at || at != compared_);
+}
+
+void Opener::refuse(Effects& effects) {
+  effects.used_up = true;
+  finish(effects, fail(Code::conflict, "{} was held by {} before, and what is over stays over: choose another identity", key_,
+                       quote(beat_.identity.str())));
 }
 
 // The watch goes on, if there is one.
@@ -72,6 +84,8 @@ void Opener::look_anew(const Input& input, Instant now, Effects& effects) {
 void Opener::take(std::optional<Revision> at, Instant now, Effects& effects) {
   phase_ = Phase::taking;
   ++beat_.count;
+  if (sent_.empty()) first_sent_ = now;
+  compared_ = at;
   // Of those before, one may still be found; the earliest are long dead by comparison.
   if (sent_.size() == 8) sent_.erase(sent_.begin());
   sent_.push_back({beat_.count, now});
@@ -85,6 +99,7 @@ void Opener::on_taken(const Result<Committed>& done, Instant now, Effects& effec
   retry_ = now;
   if (done || done.error().code != Code::unknown_outcome) sent_.pop_back();
   if (!done) {
+    if (done.error().code == Code::unknown_outcome) doubt_ = done.error();
     if (!may_pass(done.error().code) || (now >= until_ && done.error().code != Code::unknown_outcome))
       return finish(effects, fail(done.error()));
     retry_ = later(now, pause_of(beat_.ttl));

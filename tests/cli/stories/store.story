@@ -266,6 +266,19 @@ run store restore --from dump.jsonl
 !   it was cut off, or is no dump: take another backup
 exit 2
 
+file notes.txt
+Dear diary,
+this is no dump,
+and each line of it is none.
+----
+kept
+
+run store restore --from notes.txt
+----
+! notes.txt:1:1: error: expected a JSON object
+!   it was cut off, or is no dump: take another backup
+exit 2
+
 file old.jsonl
 {"evenkeel_dump":2,"below":"/","revision":17}
 ----

@@ -119,3 +119,55 @@ placement: {t1: [[n1, n2], [n2, n3], [n3, n1]]}
 ----
 moves 0, at least 0
 cpu: max over mean 1.0000, floor 1.0000
+
+# n8 has one slot, and with a replica in it stands out more than any other: once it is empty it is not filled again.
+plan
+settings: {replicas_per_core: 3}
+nodes: [{name: n8, cores: 1}, {name: n9}, {name: n10}, {name: n11, cores: 4}]
+workloads: [{name: t1, shards: 4, replicas: 3}, {name: t2, shards: 1}]
+placement: {t2: [[n8]]}
+----
+t1/0: n9 n11 n10
+t1/1: n11 n10 n9
+t1/2: n11 n10 n9
+t1/3: n10 n11 n9
+t2/0: n11
+move t2/0 n8 -> n11 balance step 1
+
+# A new shard would be better where others leave only now: that room is not for it yet, and a further run is announced.
+stats all
+nodes:
+  - {name: n2, capacity: {cpu: 10, disk: 200}}
+  - {name: n3}
+  - {name: n4, status: down}
+  - {name: "n[5-6]", zone: z2/r0}
+  - {name: n8, capacity: {cpu: 20}, taints: [{key: k, value: b, effect: avoid}]}
+workloads:
+  - {name: t0, shards: 2, replicas: 3, load: {cpu: 1}, tolerate: [{key: k}]}
+  - {name: t1, shards: 8, replicas: 3, load: {cpu: 1}}
+placement: {t0: [[n6, n2, n5, n3], [n4, n8, n2]]}
+----
+moves 4, at least 1, cut short
+cpu: max over mean 1.7500, floor 1.1111
+
+# n2 leads since n1 is lost, but should be avoided: once n1 is replaced it goes, and n5, which was there all along, leads.
+plan
+nodes: [{name: n1, status: down}, {name: n2, taints: [{key: k, effect: avoid}]}, {name: "n[3-5]"}]
+workloads: [{name: t1, shards: 1, replicas: 3}]
+placement: {t1: [[n1, n2, n5]]}
+----
+t1/0: n5 n3 n4
+move t1/0 n1 -> n3 repair step 1
+move t1/0 n2 -> n4 rules step 2
+leader t1/0 n1 -> n5
+
+# Where nobody else was there, it still leads where it goes.
+plan
+nodes: [{name: n1, status: down}, {name: n2, taints: [{key: k, effect: avoid}]}, {name: "n[3-4]"}]
+workloads: [{name: t1, shards: 1, replicas: 2}]
+placement: {t1: [[n1, n2]]}
+----
+t1/0: n4 n3
+move t1/0 n1 -> n3 repair step 1
+move t1/0 n2 -> n4 rules step 2
+leader t1/0 n1 -> n4

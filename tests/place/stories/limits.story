@@ -160,3 +160,15 @@ refused t2/0 on n2 capacity not proved: none of 1 nodes has room
   n1: cpu 100%+100% > 100%
 violation t1/0 able hard: n1 is not able to hold it
 violation t2/0 able hard: n2 is not able to hold it
+
+# n2 leads t1/0 since n1 is lost, and holds one too many. The other is pinned, so that the new leader goes once n1 is replaced.
+plan
+nodes: [{name: n1, status: down}, {name: n2, replicas_max: 1}, {name: "n[3-4]"}]
+workloads: [{name: t1, shards: 1, replicas: 2}, {name: t2, shards: 1, pinned: {0: [n2]}}]
+placement: {t1: [[n1, n2]], t2: [[n2]]}
+----
+t1/0: n4 n3
+t2/0: n2
+move t1/0 n1 -> n3 repair step 1
+move t1/0 n2 -> n4 limit step 2
+leader t1/0 n1 -> n4

@@ -88,6 +88,46 @@ move t1/0 n1 -> n3 repair step 1
 move t1/1 n1 -> n2 repair step 1
 violation t1/2 down hard: n1 is down, waits for moves_max
 
+# The limit is used up, but v/0 is pinned and t/0 has lost its quorum: what no move mends does not wait for one.
+plan
+settings: {moves_max: 1}
+nodes:
+  - {name: a, zone: z1}
+  - {name: b, zone: z1}
+  - {name: c, zone: z2}
+  - {name: d, zone: z2, status: down}
+  - {name: e, zone: z1, status: draining}
+workloads: [{name: t, shards: 1, replicas: 3}, {name: u, shards: 2}, {name: v, shards: 1, replicas: 2, pinned: {0: [a, b]}}]
+placement: {t: [[d]], u: [[e], [e]], v: [[a, b]]}
+----
+t/0: d
+u/0: c
+u/1: e
+v/0: a b
+move u/0 e -> c drain step 1
+violation t/0 down hard: d is down
+violation t/0 quorum hard: more than half of its replicas are down
+violation t/0 replicas hard: 1 of 3 replicas
+violation u/1 draining hard: e is draining, waits for moves_max
+violation v/0 spread soft: 2 replicas in z1
+
+# Only a can hold u: its replica on b is refused, and waits for nothing.
+plan
+settings: {moves_max: 1}
+nodes: [{name: a, labels: {d: ssd}}, {name: b}, {name: c, status: draining}]
+workloads: [{name: t, shards: 2}, {name: u, shards: 1, replicas: 2, require: {d: ssd}}]
+placement: {t: [[c], [c]], u: [[a, b]]}
+----
+t/0: b
+t/1: c
+u/0: a b
+move t/0 c -> b drain step 1
+refused u/0 on b nodes proved: all 1 nodes that are able hold a replica of this shard already
+  a: it has a replica of this shard
+  c: draining
+violation t/1 draining hard: c is draining, waits for moves_max
+violation u/0 able hard: b is not able to hold it
+
 # What is in flight counts until the first step is done: where it fills moves_max, the plan begins with the second.
 plan all
 settings: {moves_max: 1}

@@ -236,6 +236,19 @@ void a_forgotten_history_is_a_fresh_list(Bed& bed) {
   EXPECT_EQ(bed.client().get(bed.key("/a")).value().entry.value().value, "end");
 }
 
+// The last thing that is forgotten is a delete: servers keep the deletes of a revision that they are compacted to, or not.
+void a_delete_that_is_forgotten_is_told(Bed& bed) {
+  ASSERT_TRUE(good(bed.client().put(bed.key("/a"), "1")));
+  const Revision old = bed.client().put(bed.key("/b"), "1").value().revision;
+  const Revision last = bed.client().erase(bed.key("/a")).value().revision;
+  ASSERT_TRUE(good(
+      bed.client().call<Revision>([last](Store& store, Answer<Revision> answer) { store.compact(last, std::move(answer)); })));
+  Watcher watcher(bed.client(), bed.prefix(), old);
+  ASSERT_TRUE(good(bed.client().put(bed.key("/b"), "2")));
+  watcher.wait_for(bed.key("/b"), "2");
+  EXPECT_TRUE(told_gone(watcher, bed.key("/a")));
+}
+
 void goes_on_over_a_restart_of_servers(Bed& bed) {
   const auto other = bed.connect();
   ASSERT_TRUE(good(bed.client().put(bed.key("/a"), "1")));
@@ -308,6 +321,7 @@ constexpr Case cases[] = {
     {"WatchKeepsUpWithSeveralWriters", keeps_up_with_several_writers},
     {"WatchSeveralOnOneClient", several_on_one_client},
     {"WatchAForgottenHistoryIsAFreshList", a_forgotten_history_is_a_fresh_list},
+    {"WatchADeleteThatIsForgottenIsTold", a_delete_that_is_forgotten_is_told},
     {"WatchGoesOnOverARestartOfServers", goes_on_over_a_restart_of_servers},
     {"WatchGoesOnInAnotherLife", goes_on_in_another_life},
     {"WatchAWrongPrefixEndsIt", a_wrong_prefix_ends_it},

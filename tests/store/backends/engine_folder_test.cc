@@ -1,7 +1,10 @@
 // Folders: which an engine opens, and what it says of others.
 
+#include <rocksdb/file_system.h>
+
 #include <algorithm>
 #include <fstream>
+#include <thread>
 
 #include "evenkeel/base/rng.h"
 #include "evenkeel/store/backends/embedded/detail/log_check.h"
@@ -161,6 +164,46 @@ TEST_F(EngineLog, WhoseLastWriteIsTornLosesThatAlone) {
     }
   }
   EXPECT_EQ(revision(crash(folder_)), 101);
+}
+
+// Calls before files come, go or change their names.
+class StepByStep final : public rocksdb::FileSystemWrapper {
+ public:
+  explicit StepByStep(std::function<void()> step) : FileSystemWrapper(rocksdb::FileSystem::Default()), step_(std::move(step)) {}
+  const char* Name() const override { return "step-by-step"; }
+  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result, rocksdb::IODebugContext* debug) override {
+    step_();
+    return target()->NewWritableFile(name, options, result, debug);
+  }
+  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    step_();
+    return target()->DeleteFile(name, options, debug);
+  }
+  rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    step_();
+    return target()->RenameFile(from, to, options, debug);
+  }
+
+ private:
+  std::function<void()> step_;
+};
+
+TEST_F(EngineLog, ThatIsTornMayBeLeftAtAnyStepOfItsRecovery) {
+  const auto torn = crash(folder_);
+  write_file(log_of(torn), content(log_of(folder_.path())).substr(0, ends_[99] + 100));
+  std::vector<std::string> steps;
+  const auto opener = std::this_thread::get_id();  // what RocksDB does beside it may be anywhere while files are copied
+  const auto step = [&] {
+    if (std::this_thread::get_id() != opener) return;
+    steps.push_back(folder_.beside(fmt::format("step{}", steps.size())));
+    fs::copy(torn, steps.back(), fs::copy_options::recursive);
+  };
+  EXPECT_EQ(open(torn, {.file_system = std::make_shared<StepByStep>(step)})->status().revision, 100);
+  EXPECT_GT(steps.size(), 3U);
+  for (const auto& left : steps) EXPECT_EQ(revision(left), 100) << left;
 }
 
 TEST_F(EngineLog, DamagedBeforeItsEndIsRefused) {

@@ -343,6 +343,8 @@ TEST(EngineRecords, RoundTripAndRefuseWhatIsNone) {
   EXPECT_EQ(detail::parse_record_key(detail::record_key(7, 3)), (detail::Stamp{7, 3, false}));
   EXPECT_LT(detail::record_key(255, 256), detail::record_key(256, 0));
   EXPECT_FALSE(detail::parse_record_key("r"));
+  EXPECT_FALSE(detail::parse_record_key(detail::record_key(0, 0)));
+  EXPECT_FALSE(detail::parse_record_key(detail::record_key(-7, 0)));
   EXPECT_EQ(detail::parse_lease_key(detail::lease_key(-5)), -5);
   EXPECT_EQ(detail::parse_ttl(detail::format_ttl(1500ms)), 1500ms);
   EXPECT_FALSE(detail::parse_ttl(detail::format_ttl(0ms)));

@@ -274,6 +274,52 @@ TEST_F(EngineTest, ALeaseHasItsFullTimeAfterItWasOpenedAgain) {
   EXPECT_TRUE(engine_->leases().empty());
 }
 
+// Whoever may join or end a lease is asked when it is done: what hangs on it when he asks says nothing.
+TEST_F(EngineTest, ALeaseIsGuardedWhenItIsChangedAndNotWhenThatIsAskedFor) {
+  grant(*engine_, 7, 10s).value();
+  std::vector<std::vector<std::string>> asked;  // on the writer's thread
+  const LeaseGuard guard = [&](const std::vector<std::string>& keys) -> Result<> {
+    asked.push_back(keys);
+    if (std::ranges::find(keys, "theirs") != keys.end()) return fail(Code::denied, "no");
+    return {};
+  };
+  const auto guarded = [&](Request request) {
+    auto done = std::make_shared<std::promise<Result<Outcome>>>();
+    engine_->submit(
+        std::move(request), [done](Result<Outcome> outcome) { done->set_value(std::move(outcome)); }, guard);
+    return done->get_future();
+  };
+  const auto put_on = [](const std::string& key, LeaseId lease) {
+    Request request;
+    request.then = {Put{.key = key, .value = "1", .lease = lease}};
+    return request;
+  };
+  EXPECT_TRUE(guarded(put_on("own", 7)).get());
+  EXPECT_TRUE(guarded(put_on("free", 0)).get());
+  // The writer waits in an answer while all of these are asked for, so that it takes them as one group.
+  std::promise<void> wait;
+  engine_->submit(put_on("x", 0), [&](Result<Outcome>) { wait.get_future().wait(); });
+  std::promise<Result<Outcome>> theirs;
+  engine_->submit(put_on("theirs", 7), [&](Result<Outcome> outcome) { theirs.set_value(std::move(outcome)); });
+  auto late = guarded(put_on("late", 7));
+  Request nested;
+  nested.then = {std::make_shared<Request>(put_on("late", 7))};
+  nested.otherwise = {Put{.key = "late", .value = "1", .lease = 7}};
+  auto late_inside = guarded(nested);
+  std::promise<Result<std::int64_t>> revoked;
+  engine_->revoke(
+      7, [&](Result<std::int64_t> revision) { revoked.set_value(std::move(revision)); }, guard);
+  EXPECT_EQ(engine_->lease(7)->keys, std::vector<std::string>{"own"});
+  wait.set_value();
+  EXPECT_TRUE(theirs.get_future().get());
+  EXPECT_EQ(late.get().error().code, Code::denied);
+  EXPECT_EQ(late_inside.get().error().code, Code::denied);
+  EXPECT_EQ(revoked.get_future().get().error().code, Code::denied);
+  EXPECT_EQ(engine_->lease(7)->keys, (std::vector<std::string>{"own", "theirs"}));
+  const std::vector<std::string> both{"own", "theirs"};
+  EXPECT_EQ(asked, (std::vector<std::vector<std::string>>{{}, both, both, both}));
+}
+
 // With the host's clock leases end by themselves.
 TEST(EngineLeases, EndByThemselves) {
   const Folder folder;
@@ -338,7 +384,6 @@ TEST_F(EngineTest, AboveTheQuotaPutsAreRefusedUntilThereIsRoom) {
   EXPECT_EQ(grant(*engine_, 1, 10s).error().code, Code::refused);
   run(*engine_, Erase{.span = {"a", {}}}).value();
   engine_->compact(engine_->status().revision, true).value();
-  EXPECT_TRUE(engine_->defragment());
   put(*engine_, "a", "1").value();
   EXPECT_FALSE(engine_->status().full);
 }

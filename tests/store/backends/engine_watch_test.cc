@@ -154,6 +154,8 @@ TEST_F(EngineWatch, TellsHowFarItIs) {
   EXPECT_EQ(told.revision, 3);
   Collector notes;
   engine_->watch({.span = {"b", {}}, .progress = true}, notes.sink()).value();
+  engine_->progress(token);
+  asked.take();  // and so the other is known where notes are sent
   clock_.advance(10min);
   engine_->tick();
   const auto note = notes.take();

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <mutex>
 
 #include "evenkeel/store/backends/embedded/detail/server_access.h"
@@ -328,6 +329,62 @@ TEST(ServerUsers, GetATokenForAPassword) {
   const grpc::Status status = guess.range("/c/x");
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(status.error_message(), "etcdserver: invalid auth token");
+}
+
+// As users_file() has them, with hashes that stay the same.
+std::string users_line(const std::string& name, const std::string& hash, const std::string& rights) {
+  return fmt::format("  - {{name: {}, password: \"{}\", rights: [{}]}}\n", name, hash, rights);
+}
+
+TEST(ServerUsers, AreReadAnew) {
+  const WithUsers users;
+  const std::string one = hash_password("one"), two = hash_password("two");
+  const std::string reads_c = "{prefix: /c/, read: true}", reads_d = "{prefix: /d/, read: true}";
+  write_text(users.file, "users:\n" + users_line("n1", one, reads_c) + users_line("n2", two, reads_c));
+  OurServer ours({.users = users.file});
+  const std::string address = ours.server->address();
+  const Calls open(address);
+  const auto with = [&](const std::string& token) { return Calls(address, grpc::InsecureChannelCredentials(), token); };
+  const Calls n1 = with(token_of(open, "n1", "one")), n2 = with(token_of(open, "n2", "two"));
+  Watches watches(n1);
+  EXPECT_FALSE(watches.create(watches.request_of("/c/", "/c0")).canceled());
+
+  // One that is wrong, or gone: all is as it was.
+  write_text(users.file, "users:\n  - {name: n1, pasword: x}\n");
+  const auto wrong = ours.server->reload();
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, Code::invalid);
+  EXPECT_NE(wrong.error().message.find("users.yaml:2"), std::string::npos) << wrong.error().message;
+  std::filesystem::remove(users.file);
+  EXPECT_EQ(ours.server->reload().error().code, Code::not_found);
+  EXPECT_TRUE(n1.range("/c/x").ok());
+  EXPECT_TRUE(n2.range("/c/x").ok());
+
+  // n1 reads something else, n2 has another password, n3 is new.
+  write_text(users.file,
+             "users:\n" + users_line("n1", one, reads_d) + users_line("n2", one, reads_c) + users_line("n3", two, reads_c));
+  ASSERT_TRUE(ours.server->reload());
+  EXPECT_TRUE(watches.ended());
+  EXPECT_EQ(watches.finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  Watches again(n1);
+  EXPECT_TRUE(again.create(again.request_of("/c/", "/c0")).canceled());
+  EXPECT_FALSE(again.create(again.request_of("/d/", "/d0")).canceled());
+  EXPECT_EQ(n1.range("/c/x").error_message(), "etcdserver: permission denied");
+  EXPECT_TRUE(n1.range("/d/x").ok());
+  EXPECT_EQ(n2.range("/c/x").error_message(), "etcdserver: invalid auth token");
+  EXPECT_EQ(token_of(open, "n2", "two"), "3: etcdserver: authentication failed, invalid user ID or password");
+  EXPECT_TRUE(with(token_of(open, "n2", "one")).range("/c/x").ok());
+  EXPECT_TRUE(with(token_of(open, "n3", "two")).range("/c/x").ok());
+
+  write_text(users.file, "users:\n" + users_line("n3", two, reads_c));
+  ASSERT_TRUE(ours.server->reload());
+  EXPECT_EQ(n1.range("/d/x").error_message(), "etcdserver: invalid auth token");
+}
+
+TEST(ServerUsers, AreNotReadAnewWhereThereAreNone) {
+  OurServer ours;
+  EXPECT_EQ(ours.server->reload().error().code, Code::refused);
+  EXPECT_TRUE(Calls(ours.server->address()).range("/c/x").ok());
 }
 
 class HandClock final : public Clock {

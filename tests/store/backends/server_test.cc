@@ -141,6 +141,9 @@ const std::vector<Step>& session() {
       {{"put", "leased", "x", "--lease", "12345"}},
       {{"lease", "grant", "9000000001"}},
       {{"lease", "grant", "-1"}},
+      {{"lease", "grant", "0"}},
+      {{"lease", "grant", "1"}},
+      {{"lease", "grant", "--", "-100"}},
       // History.
       {{"compaction", "8"}},
       {{"compaction", "8"}},

@@ -25,9 +25,9 @@ class EngineOnDisk final : public Engine {
         writer_(*state_, watchers_, sweeper_) {}
 
   Result<Found> range(const Range& range) const override;
-  void submit(Request request, std::function<void(Result<Outcome>)> done) override;
+  void submit(Request request, std::function<void(Result<Outcome>)> done, LeaseGuard guard) override;
   void grant(LeaseId id, Duration ttl, std::function<void(Result<Lease>)> done) override;
-  void revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done) override;
+  void revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done, LeaseGuard guard) override;
   Result<Lease> keep_alive(LeaseId id) override { return state_->leases.keep_alive(id, state_->clock.now()); }
   Result<Lease> lease(LeaseId id) const override { return state_->leases.get(id, state_->clock.now()); }
   std::vector<LeaseId> leases() const override { return state_->leases.all(); }
@@ -72,8 +72,8 @@ Result<Found> EngineOnDisk::range(const Range& range) const {
   return std::move(reading).finish([&](Stamp stamp) { return state_->fetch(stamp, wanted); });
 }
 
-void EngineOnDisk::submit(Request request, std::function<void(Result<Outcome>)> done) {
-  Submitted task{.request = std::move(request), .done = std::move(done), .result = Outcome{}};
+void EngineOnDisk::submit(Request request, std::function<void(Result<Outcome>)> done, LeaseGuard guard) {
+  Submitted task{.request = std::move(request), .guard = std::move(guard), .done = std::move(done), .result = Outcome{}};
   if (auto good = check(task.request, state_->options); !good) task.result = fail(std::move(good).error());
   Task taken(std::move(task));
   if (!writer_.submit(std::move(taken))) std::get<Submitted>(taken).done(fail(busy_error()));
@@ -85,8 +85,8 @@ void EngineOnDisk::grant(LeaseId id, Duration ttl, std::function<void(Result<Lea
   if (!writer_.submit(std::move(task))) std::get<Granting>(task).done(fail(busy_error()));
 }
 
-void EngineOnDisk::revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done) {
-  Task task(Revoking{.id = id, .done = std::move(done), .result = std::int64_t{0}});
+void EngineOnDisk::revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done, LeaseGuard guard) {
+  Task task(Revoking{.id = id, .guard = std::move(guard), .done = std::move(done), .result = std::int64_t{0}});
   if (!writer_.submit(std::move(task))) std::get<Revoking>(task).done(fail(busy_error()));
 }
 

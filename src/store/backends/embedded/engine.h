@@ -151,6 +151,10 @@ struct Lease {
   std::vector<std::string> keys;  // in order
 };
 
+// Whether a lease with these keys may be given another key, or ended: asked on the writer's thread when that is done, so that nothing comes
+// in between. Empty: it may.
+using LeaseGuard = std::function<Result<>(const std::vector<std::string>& keys)>;
+
 struct EngineOptions {
   std::uint64_t bytes_max = 0;  // of the folder: above it puts are refused; 0: 8 GiB
   std::size_t request_bytes_max = 1'572'864;
@@ -181,10 +185,13 @@ class Engine {
 
   // Errors carry etcd's own words where it has some (server.h maps them by text), and codes of ours.
   virtual Result<Found> range(const Range& range) const = 0;
-  virtual void submit(Request request, std::function<void(Result<Outcome>)> done) = 0;
+  // The guard is asked for every lease that a put of the branches taken names.
+  virtual void submit(Request request, std::function<void(Result<Outcome>)> done, LeaseGuard guard) = 0;
+  void submit(Request request, std::function<void(Result<Outcome>)> done) { submit(std::move(request), std::move(done), {}); }
 
-  virtual void grant(LeaseId id, Duration ttl, std::function<void(Result<Lease>)> done) = 0;  // id 0: it draws one
-  virtual void revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done) = 0;        // gives the revision
+  virtual void grant(LeaseId id, Duration ttl, std::function<void(Result<Lease>)> done) = 0;              // id 0: it draws one
+  virtual void revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done, LeaseGuard guard) = 0;  // gives the revision
+  void revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done) { revoke(id, std::move(done), {}); }
   virtual Result<Lease> keep_alive(LeaseId id) = 0;
   virtual Result<Lease> lease(LeaseId id) const = 0;  // with its keys
   virtual std::vector<LeaseId> leases() const = 0;

@@ -131,13 +131,15 @@ class LocalWatch final : public std::enable_shared_from_this<LocalWatch> {
   }
 
  private:
-  static constexpr std::size_t queued_max = 4096;  // events
+  static constexpr std::size_t queued_max = 4096;           // events
+  static constexpr std::size_t queued_bytes_max = 4 << 20;  // of values; then one more may come
 
   // What the engine's thread and the loop share.
   struct Queue {
     std::mutex mutex;
     std::vector<Events> waiting;
     std::size_t events = 0;
+    std::size_t bytes = 0;
     bool refused = false;  // the engine waits for ready()
     bool posted = false;   // drain() is on its way
   };
@@ -158,11 +160,12 @@ class LocalWatch final : public std::enable_shared_from_this<LocalWatch> {
     queue_ = std::make_shared<Queue>();
     const auto sink = [self = shared_from_this(), queue = queue_](const Events& events) {
       const std::scoped_lock lock(queue->mutex);
-      if (queue->events >= queued_max) {
+      if (queue->events >= queued_max || queue->bytes >= queued_bytes_max) {
         queue->refused = true;
         return false;
       }
       queue->events += std::max<std::size_t>(events.events.size(), 1);
+      for (const Event& event : events.events) queue->bytes += event.entry.key.size() + event.entry.value.size();
       queue->waiting.push_back(events);
       if (!std::exchange(queue->posted, true)) Door::post(self->door_, [self, queue] { self->drain(queue); });
       return true;
@@ -183,6 +186,7 @@ class LocalWatch final : public std::enable_shared_from_this<LocalWatch> {
       const std::scoped_lock lock(queue->mutex);
       taken.swap(queue->waiting);
       queue->events = 0;
+      queue->bytes = 0;
       queue->posted = false;
       refused = std::exchange(queue->refused, false);
     }

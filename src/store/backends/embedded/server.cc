@@ -146,7 +146,7 @@ void configure(grpc::ServerBuilder& builder) {
 class GrpcServer final : public Server {
  public:
   GrpcServer(Engine& engine, std::optional<Users> users, const ServerOptions& options)
-      : core_(engine, std::move(users), options.name), log_(options.log) {}
+      : core_(engine, std::move(users), options.name), users_(options.users), log_(options.log) {}
   ~GrpcServer() override { stop(); }
 
   Result<> listen(const ServerOptions& options, Address address, const Pem& pem) {
@@ -171,10 +171,20 @@ class GrpcServer final : public Server {
 
   const std::string& address() const override { return address_; }
 
+  Result<> reload() override {
+    if (users_.empty()) return fail(Code::refused, "there is no file of users to read anew");
+    auto users = read_users(users_);
+    if (!users) return fail(users.error());
+    core_.access.replace(**std::move(users));
+    core_.streams.end_all(detail::to_status({Code::unavailable, std::string(detail::words::users_changed)}));
+    if (log_ != nullptr) log_->info("users read anew", {{"file", users_}});
+    return {};
+  }
+
   void stop() override {
     const std::scoped_lock lock(stopping_);
     if (!server_) return;
-    core_.streams.end_all(detail::to_status({Code::unavailable, std::string(detail::words::stopped)}));
+    core_.streams.stop(detail::to_status({Code::unavailable, std::string(detail::words::stopped)}));
     server_->Shutdown(std::chrono::system_clock::now() + stop_within);
     server_.reset();
   }
@@ -187,6 +197,7 @@ class GrpcServer final : public Server {
   detail::ClusterService cluster_{core_};
   detail::MaintenanceService maintenance_{core_};
   detail::AuthService auth_{core_};
+  const std::string users_;  // the file
   Log* log_;
   std::string address_;
   std::mutex stopping_;

@@ -6,7 +6,8 @@
 // Served: KV, Watch, Lease, Cluster.MemberList, Maintenance without Snapshot, Auth.Authenticate. Error texts are etcd's, since clients go
 // by the text.
 // Security: without TLS and authentication (users, or client certificates) it listens on this host's own addresses only. Users and what they
-// may do come from a file (users.h); they say who they are by password or by a client certificate's common name.
+// may do come from a file (users.h); they say who they are by password or by a client certificate's common name. The file may be read anew
+// while it serves; certificates are read once.
 // A client that reads slowly, or not at all, costs at most some 2 MiB a stream, and misses nothing.
 // Threads: its own and the engine's. stop(), or the destructor, ends calls and watches first.
 
@@ -40,6 +41,9 @@ class Server {
   static Result<std::unique_ptr<Server>> start(Engine& engine, const ServerOptions& options);
   virtual ~Server() = default;
   virtual const std::string& address() const = 0;  // with the port really in use
+  // Reads the file of users anew; with one that is wrong, users stay as they were. Streams end, and clients begin them again: so nobody goes
+  // on to watch what he may not any more. refused: it was started without one.
+  virtual Result<> reload() = 0;
   virtual void stop() = 0;
 };
 

@@ -8,7 +8,7 @@
 // `unavailable`. A paused server is left after half of a read's time, a write's timeout, or 9 s of unanswered pings, whichever is first.
 // Lists of many pages are of one revision; each page is a call, with a timeout of its own.
 // Watches resume after the last revision they delivered, at another endpoint if need be; a compacted revision becomes a fresh list. A member
-// that has lost its leader gives them up. What a slow consumer has not taken stays with the server.
+// that has lost its leader gives them up. They share one stream. What a slow consumer has not taken stays with the server.
 // The lease of ephemeral keys is granted at the first, kept alive here, and granted anew once lost (its keys are gone then).
 // User and password are exchanged for a token, which is renewed when the server has forgotten it. `etcds://` is TLS, with Access.tls.
 //

@@ -3,7 +3,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
-#include <thread>
+#include <algorithm>
 
 #include "evenkeel/base/hash.h"
 #include "evenkeel/store/backends/zookeeper/detail/client.h"
@@ -28,53 +28,61 @@ class TrackerHandle final : public Watching {
   std::shared_ptr<Tracker> tracker_;
 };
 
-// Members are asked on a thread of its own, one after another.
+// Members are asked in the background, all at once. Those whose names take too long count as silent.
 class StatusCall final : public Call {
  public:
   StatusCall(Context& context, std::vector<std::string> endpoints, Answer<Status> answer)
-      : Call(context), endpoints_(std::move(endpoints)), answer_(std::move(answer)) {}
+      : Call(context), endpoints_(std::move(endpoints)), answers_(endpoints_.size()), answer_(std::move(answer)) {}
 
  protected:
   void attempt() override {
-    thread_ =
-        std::jthread([&loop = context_.loop, endpoints = endpoints_,
-                      done = guarded([this](Status status) { finish(std::move(status)); })](const std::stop_token& stop) mutable {
-          Status status = look(endpoints, stop);
-          loop.post([done = std::move(done), status = std::move(status)]() mutable { done(std::move(status)); });
-        });
+    std::ranges::fill(answers_, std::nullopt);
+    for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+      in_background([door = context_.connection->door(), endpoint = endpoints_[i],
+                     done = guarded([this, i](Result<std::string> answer) { on_answer(i, std::move(answer)); })]() mutable {
+        auto answer = ask(endpoint, "srvr", member_timeout);
+        door->post([done = std::move(done), answer = std::move(answer)]() mutable { done(std::move(answer)); });
+      });
+    }
+    context_.loop.post_after(2 * member_timeout, guarded([this] { finish(); }));
   }
   void answer_error(Error error) override { answer_(fail(std::move(error))); }
 
  private:
-  static Status look(const std::vector<std::string>& endpoints, const std::stop_token& stop) {
-    Status status{.backend = "zookeeper", .version = {}, .revision = {}, .members = endpoints, .warnings = {}};
-    for (const std::string& endpoint : endpoints) {
-      const auto answer = ask(endpoint, "srvr", member_timeout, stop);
-      if (!answer) {
-        status.warnings.push_back(fmt::format("The member {} does not answer.", answer.error().message));
-        continue;
-      }
-      const Member member = parse_srvr(*answer);
-      if (member.version.empty())
-        status.warnings.push_back(
-            fmt::format("The member {} does not tell its version: \"srvr\" is not among its "
-                        "4lw.commands.whitelist, or it serves no requests.",
-                        endpoint));
-      else if (status.version.empty())
-        status.version = member.version;
-    }
-    return status;
+  void on_answer(std::size_t member, Result<std::string> answer) {
+    answers_[member] = std::move(answer);
+    if (std::ranges::all_of(answers_, [](const auto& one) { return one.has_value(); })) finish();
   }
-  void finish(Status status) {
+
+  void finish() {
+    Status status{.backend = "zookeeper", .version = {}, .revision = {}, .members = endpoints_, .warnings = {}};
     status.revision = context_.connection->known();
+    for (std::size_t i = 0; i < endpoints_.size(); ++i) tell(status, endpoints_[i], answers_[i]);
     const auto alive = shared_from_this();
     forget();
     answer_(std::move(status));
   }
 
+  static void tell(Status& status, const std::string& endpoint, const std::optional<Result<std::string>>& answer) {
+    if (!answer || !*answer) {
+      const std::string why = answer ? answer->error().message : endpoint + ": its name was not resolved in time";
+      status.warnings.push_back(fmt::format("The member {} does not answer.", why));
+      return;
+    }
+    const Member member = parse_srvr(**answer);
+    status.revision = std::max(status.revision, member.newest);
+    if (member.version.empty())
+      status.warnings.push_back(
+          fmt::format("The member {} does not tell its version: \"srvr\" is not among its "
+                      "4lw.commands.whitelist, or it serves no requests.",
+                      endpoint));
+    else if (status.version.empty())
+      status.version = member.version;
+  }
+
   std::vector<std::string> endpoints_;
+  std::vector<std::optional<Result<std::string>>> answers_;
   Answer<Status> answer_;
-  std::jthread thread_;
 };
 
 class Client final : public Store {

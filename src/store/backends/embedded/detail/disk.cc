@@ -85,18 +85,21 @@ Result<> Disk::open_database(bool make) {
   return fail(error_of(status));
 }
 
-// When RocksDB has opened it, all that the logs before held is in tables, and they are left behind, torn or not.
+// When RocksDB has opened it, all that the logs before held is in tables, and they are left behind, torn or not. RocksDB begins the next log
+// with a mark of its own, still inside DB::Open: if the process ends right after it, a record follows a torn one. So a torn log is noted
+// first; until it is read nothing can follow in it that was acknowledged.
 Result<> Disk::open_old() {
   const auto known = read_torn(folder_);
   if (!known) return fail(known.error());
   const auto logs = list_logs(folder_);
   const auto torn = check_logs(folder_, *known);
   if (!torn) return fail(torn.error());
+  if (*torn)
+    if (auto noted = write_torn(folder_, logs); !noted) return noted;
   if (auto opened = open_database(false); !opened) return opened;
-  if (!*torn) return {};
-  if (log_ != nullptr)
+  if (*torn && log_ != nullptr)
     log_->warn("the end of the log was torn, and dropped: nothing of it was acknowledged", {{"folder", folder_}});
-  return write_torn(folder_, logs);
+  return {};
 }
 
 Result<> Disk::make_new() {

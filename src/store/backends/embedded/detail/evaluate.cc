@@ -129,20 +129,20 @@ Result<Found> Reading::finish(const Fetch& fetch) && {
   return std::move(found_);
 }
 
-Group::Group(const Index& index, std::int64_t revision, std::int64_t compacted, HasLease has_lease, Fetch fetch)
+Group::Group(const Index& index, std::int64_t revision, std::int64_t compacted, LeasesBefore leases_before, Fetch fetch)
     : view_{index, &overlay_},
       revision_(revision),
       compacted_(compacted),
-      has_lease_(std::move(has_lease)),
+      leases_before_(std::move(leases_before)),
       fetch_(std::move(fetch)) {}
 
 // As etcd: all conditions, those of nested txns too, are taken on the state before the request; then what would be done is checked; then it
 // is done, and cannot fail half-way but for the disk, in which case it is undone.
-Result<Outcome> Group::run(const Request& request) {
+Result<Outcome> Group::run(const Request& request, const LeaseGuard& guard) {
   Branch path;
   choose(request, path);
   std::size_t at = 0;
-  if (auto good = check_taken(request, path, at); !good) return fail(std::move(good).error());
+  if (auto good = check_taken(request, guard, path, at); !good) return fail(std::move(good).error());
   const auto size = overlay_.changes().size();
   at = 0;
   auto outcome = execute(request, path, at);
@@ -165,10 +165,11 @@ std::int64_t Group::erase_keys(const std::vector<std::string>& keys) {
 
 bool Group::has_lease(LeaseId id) const {
   const auto found = leases_.find(id);
-  return found != leases_.end() ? found->second.has_value() : has_lease_(id);
+  return found != leases_.end() ? found->second.has_value() : leases_before_.has(id);
 }
 
-std::vector<std::string> Group::keys_of(LeaseId id, const std::vector<std::string>& before) const {
+std::vector<std::string> Group::keys_of(LeaseId id) const {
+  const auto before = leases_before_.keys(id);
   std::set<std::string> keys(before.begin(), before.end());
   for (const auto& [key, changes] : overlay_.keys()) {
     if (changes.back()->entry.lease == id) {
@@ -200,21 +201,25 @@ bool Group::holds(const Condition& condition) const {
   return all;
 }
 
-Result<> Group::check_taken(const Request& request, const Branch& path, std::size_t& at) const {
+Result<> Group::check_taken(const Request& request, const LeaseGuard& guard, const Branch& path, std::size_t& at) const {
   for (const auto& operation : path[at++] ? request.then : request.otherwise)
-    if (auto good = check_operation(operation, path, at); !good) return good;
+    if (auto good = check_operation(operation, guard, path, at); !good) return good;
   return {};
 }
 
-Result<> Group::check_operation(const Operation& operation, const Branch& path, std::size_t& at) const {
+Result<> Group::check_operation(const Operation& operation, const LeaseGuard& guard, const Branch& path, std::size_t& at) const {
   if (const auto* range = std::get_if<Range>(&operation)) return check_revision(range->revision, compacted_, revision_);
-  if (const auto* put = std::get_if<Put>(&operation)) {
-    if ((put->keep_value || put->keep_lease) && !view_.at(put->key, revision_))
-      return fail(Code::not_found, "etcdserver: key not found");
-    if (put->lease != 0 && !has_lease(put->lease)) return fail(lease_error());
-  }
-  if (const auto* nested = std::get_if<std::shared_ptr<Request>>(&operation)) return check_taken(**nested, path, at);
+  if (const auto* put = std::get_if<Put>(&operation)) return check_put(*put, guard);
+  if (const auto* nested = std::get_if<std::shared_ptr<Request>>(&operation)) return check_taken(**nested, guard, path, at);
   return {};
+}
+
+Result<> Group::check_put(const Put& put, const LeaseGuard& guard) const {
+  if ((put.keep_value || put.keep_lease) && !view_.at(put.key, revision_))
+    return fail(Code::not_found, "etcdserver: key not found");
+  if (put.lease == 0) return {};
+  if (!has_lease(put.lease)) return fail(lease_error());
+  return guard ? guard(keys_of(put.lease)) : Result<>();
 }
 
 Result<Outcome> Group::execute(const Request& request, const Branch& path, std::size_t& at) {

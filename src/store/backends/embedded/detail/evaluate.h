@@ -35,19 +35,22 @@ Result<> check_revision(std::int64_t wanted, std::int64_t compacted, std::int64_
 
 class Group {
  public:
-  // Whether a lease is there, apart from what this group does.
-  using HasLease = std::function<bool(LeaseId)>;
-  Group(const Index& index, std::int64_t revision, std::int64_t compacted, HasLease has_lease, Fetch fetch);
+  // Leases as they are apart from what this group does.
+  struct LeasesBefore {
+    std::function<bool(LeaseId)> has;
+    std::function<std::vector<std::string>(LeaseId)> keys;
+  };
+  Group(const Index& index, std::int64_t revision, std::int64_t compacted, LeasesBefore leases_before, Fetch fetch);
 
-  Result<Outcome> run(const Request& request);
+  Result<Outcome> run(const Request& request, const LeaseGuard& guard);
   // Erases a lease's keys at one revision; gives the revision after it.
   std::int64_t erase_keys(const std::vector<std::string>& keys);
 
   void grant(LeaseId id, Duration ttl) { leases_[id] = ttl; }
   void revoke(LeaseId id) { leases_[id] = {}; }
   bool has_lease(LeaseId id) const;
-  // Keys that the overlay attaches to a lease, or takes from it, are seen here; `before` are those of the state without it.
-  std::vector<std::string> keys_of(LeaseId id, const std::vector<std::string>& before) const;
+  // With those that the overlay attaches to it, and without those that it takes from it.
+  std::vector<std::string> keys_of(LeaseId id) const;
 
   std::int64_t revision() const { return revision_; }
   Overlay& overlay() { return overlay_; }
@@ -60,8 +63,9 @@ class Group {
 
   void choose(const Request& request, Branch& path) const;
   bool holds(const Condition& condition) const;
-  Result<> check_taken(const Request& request, const Branch& path, std::size_t& at) const;
-  Result<> check_operation(const Operation& operation, const Branch& path, std::size_t& at) const;
+  Result<> check_taken(const Request& request, const LeaseGuard& guard, const Branch& path, std::size_t& at) const;
+  Result<> check_operation(const Operation& operation, const LeaseGuard& guard, const Branch& path, std::size_t& at) const;
+  Result<> check_put(const Put& put, const LeaseGuard& guard) const;
   Result<Outcome> execute(const Request& request, const Branch& path, std::size_t& at);
   Result<Done> execute(const Operation& operation, const Branch& path, std::size_t& at);
   Result<Found> range(const Range& range) const;
@@ -76,7 +80,7 @@ class Group {
   std::int64_t revision_;  // after the requests that were run
   const std::int64_t compacted_;
   std::uint32_t sub_ = 0;  // changes of the request being run
-  HasLease has_lease_;
+  LeasesBefore leases_before_;
   Fetch fetch_;
   std::map<LeaseId, std::optional<Duration>> leases_;
 };

@@ -15,7 +15,7 @@
 namespace evenkeel::store::embedded::detail {
 
 // `torn`: numbers of logs in which a write is known to have failed and which were left behind then; their ends may be anything.
-// Whether the end of another is torn: when RocksDB has dropped it, and before anything is written, it must be added to those.
+// Whether the end of another is torn: it must be added to those before RocksDB opens the folder, since that begins another log.
 Result<bool> check_logs(const std::string& folder, const std::set<std::uint64_t>& torn);
 
 // The numbers of the logs in a folder.

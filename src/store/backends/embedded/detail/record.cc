@@ -60,7 +60,9 @@ std::string fact_key(std::string_view name) { return "m" + std::string(name); }
 
 std::optional<Stamp> parse_record_key(std::string_view key) {
   if (key.size() != 13 || key[0] != 'r') return {};
-  return Stamp{static_cast<std::int64_t>(read_big<std::uint64_t>(key.substr(1))), read_big<std::uint32_t>(key.substr(9)), false};
+  const auto revision = static_cast<std::int64_t>(read_big<std::uint64_t>(key.substr(1)));
+  if (revision <= 0) return {};
+  return Stamp{revision, read_big<std::uint32_t>(key.substr(9)), false};
 }
 
 std::optional<LeaseId> parse_lease_key(std::string_view key) {

@@ -53,6 +53,7 @@ Reactor* MaintenanceService::Status(grpc::CallbackServerContext* context, const 
   response->set_version(std::string(etcd_version));
   response->set_dbsize(static_cast<std::int64_t>(status.bytes));
   response->set_dbsizeinuse(static_cast<std::int64_t>(status.bytes_in_use));
+  response->set_dbsizequota(static_cast<std::int64_t>(status.bytes_max));
   response->set_leader(core_.member_id);
   response->set_raftterm(Core::raft_term);
   response->set_raftindex(static_cast<std::uint64_t>(status.revision));

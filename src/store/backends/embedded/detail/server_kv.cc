@@ -15,16 +15,21 @@ Result<Request> to_request(const Message& message) {
   return request;
 }
 
-// What the client asked for and may.
+// What the client asked for and may, but for what hangs on leases: that is the guard's.
+struct Allowed {
+  Request request;
+  LeaseGuard guard;
+};
+
 template <class Message>
-Result<Request> checked(Core& core, grpc::CallbackServerContext& context, const Message& message) {
+Result<Allowed> checked(Core& core, grpc::CallbackServerContext& context, const Message& message) {
   auto request = to_request(message);
-  if (!request) return request;
+  if (!request) return fail(request.error());
   if (message.ByteSizeLong() > Core::request_bytes_max) return fail(Error{Code::too_large, std::string(words::too_large)});
   const auto who = core.access.who(context);
   if (!who) return fail(who.error());
-  if (const auto good = check(*who, *request, core.engine); !good) return fail(good.error());
-  return request;
+  if (const auto good = check(*who, *request); !good) return fail(good.error());
+  return Allowed{*std::move(request), guard_of(*who)};
 }
 
 }  // namespace
@@ -44,15 +49,16 @@ Reactor* KvService::Range(grpc::CallbackServerContext* context, const pb::RangeR
 
 template <class Message, class Response, class Answer>
 Reactor* KvService::submit(grpc::CallbackServerContext* context, const Message& message, Response* response, Answer answer) {
-  auto request = checked(core_, *context, message);
-  if (!request) return finish(context, fail(request.error()));
+  auto allowed = checked(core_, *context, message);
+  if (!allowed) return finish(context, fail(allowed.error()));
   Reactor* reactor = context->DefaultReactor();
-  core_.engine.submit(*std::move(request), [this, reactor, response, answer](Result<Outcome> done) {
+  const auto finish_with = [this, reactor, response, answer](Result<Outcome> done) {
     if (!done) return reactor->Finish(to_status(done.error()));
     core_.fill(response->mutable_header(), done->revision);
     answer(*std::move(done), *response);
     reactor->Finish(grpc::Status::OK);
-  });
+  };
+  core_.engine.submit(std::move(allowed->request), finish_with, std::move(allowed->guard));
   return reactor;
 }
 

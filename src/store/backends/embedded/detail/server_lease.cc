@@ -3,7 +3,10 @@
 namespace evenkeel::store::embedded::detail {
 namespace {
 
-constexpr std::int64_t ttl_seconds_max = 9'000'000'000;  // etcd's own bound
+// etcd's own bounds. Below the lower one it grants that, whatever was asked for: 1, 0 or less than nothing. (It is one and a half of its
+// timeouts of elections; we have none, but a client that was tried on etcd knows no shorter lease.)
+constexpr std::int64_t ttl_seconds_min = 2;
+constexpr std::int64_t ttl_seconds_max = 9'000'000'000;
 
 std::int64_t seconds(Duration duration) { return std::chrono::floor<std::chrono::seconds>(duration).count(); }
 
@@ -36,7 +39,7 @@ Reactor* LeaseService::LeaseGrant(grpc::CallbackServerContext* context, const pb
   if (request->ttl() > ttl_seconds_max)
     return finish(context, fail(Error{Code::invalid, std::string(words::lease_ttl_too_large)}));
   Reactor* reactor = context->DefaultReactor();
-  const auto ttl = std::chrono::seconds(std::max<std::int64_t>(request->ttl(), 0));
+  const auto ttl = std::chrono::seconds(std::max(request->ttl(), ttl_seconds_min));
   core_.engine.grant(request->id(), ttl, [this, reactor, response](Result<embedded::Lease> lease) {
     if (!lease) return reactor->Finish(to_status(lease.error()));
     core_.fill(response->mutable_header(), core_.revision());
@@ -51,15 +54,13 @@ Reactor* LeaseService::LeaseRevoke(grpc::CallbackServerContext* context, const p
                                    pb::LeaseRevokeResponse* response) {
   const auto who = core_.access.who(*context);
   if (!who) return finish(context, fail(who.error()));
-  if (const auto lease = core_.engine.lease(request->id())) {
-    if (const auto good = check_lease(*who, true, *lease); !good) return finish(context, good);
-  }
   Reactor* reactor = context->DefaultReactor();
-  core_.engine.revoke(request->id(), [this, reactor, response](Result<std::int64_t> revision) {
+  const auto finish_with = [this, reactor, response](Result<std::int64_t> revision) {
     if (!revision) return reactor->Finish(to_status(revision.error()));
     core_.fill(response->mutable_header(), *revision);
     reactor->Finish(grpc::Status::OK);
-  });
+  };
+  core_.engine.revoke(request->id(), finish_with, guard_of(*who));
   return reactor;
 }
 
@@ -81,7 +82,7 @@ Reactor* LeaseService::LeaseTimeToLive(grpc::CallbackServerContext* context, con
   response->set_id(request->id());
   response->set_ttl(lease ? seconds(lease->left) : -1);
   if (lease && request->keys()) {
-    if (const auto good = check_lease(*who, false, *lease); !good) return finish(context, good);
+    if (const auto good = check_lease(*who, false, lease->keys); !good) return finish(context, good);
     for (const std::string& key : lease->keys) response->add_keys(key);
   }
   if (lease) response->set_grantedttl(seconds(lease->ttl));

@@ -10,7 +10,7 @@ namespace {
 
 using grpc::StatusCode;
 
-constexpr std::array<std::pair<std::string_view, StatusCode>, 21> known = {{
+constexpr std::array<std::pair<std::string_view, StatusCode>, 22> known = {{
     {words::empty_key, StatusCode::INVALID_ARGUMENT},
     {words::key_not_found, StatusCode::INVALID_ARGUMENT},
     {words::value_provided, StatusCode::INVALID_ARGUMENT},
@@ -31,6 +31,7 @@ constexpr std::array<std::pair<std::string_view, StatusCode>, 21> known = {{
     {words::not_enabled, StatusCode::FAILED_PRECONDITION},
     {words::invalid_token, StatusCode::UNAUTHENTICATED},
     {words::stopped, StatusCode::UNAVAILABLE},
+    {words::users_changed, StatusCode::UNAVAILABLE},
     {words::timed_out, StatusCode::UNAVAILABLE},
 }};
 

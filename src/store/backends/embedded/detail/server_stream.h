@@ -4,11 +4,13 @@
 // It owns itself until gRPC is done with it; whoever else calls it (an engine's sink) holds a shared_ptr. Reading stops while the queue is
 // over its bound. Calls to the engine are made without the lock, since the engine calls back.
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "evenkeel/base/result.h"
@@ -24,14 +26,21 @@ class Stream {
   virtual void end(grpc::Status status) = 0;
 };
 
-// The streams that are open, so that a server that stops can end them.
+// The streams that are open, so that they can be ended when the server stops or its users change.
 class Streams {
  public:
-  // False: the server stops, and takes no more.
-  bool add(const std::shared_ptr<Stream>& stream) {
+  // Grows when all are ended. A stream reads it before it asks who calls, so that one which asked just before users changed is not open
+  // after it.
+  std::uint64_t round() const {
     const std::scoped_lock lock(mutex_);
-    if (!stopping_) open_.insert(stream);
-    return !stopping_;
+    return round_;
+  }
+  // Null: it is open. Otherwise why it must not be.
+  std::optional<grpc::Status> add(const std::shared_ptr<Stream>& stream, std::uint64_t round) {
+    const std::scoped_lock lock(mutex_);
+    if (stopping_ || round != round_) return ended_;
+    open_.insert(stream);
+    return std::nullopt;
   }
   void remove(const std::shared_ptr<Stream>& stream) {
     const std::scoped_lock lock(mutex_);
@@ -41,15 +50,26 @@ class Streams {
     std::set<std::shared_ptr<Stream>> open;
     {
       const std::scoped_lock lock(mutex_);
-      stopping_ = true;
+      ++round_;
+      ended_ = status;
       open.swap(open_);
     }
     for (const auto& stream : open) stream->end(status);
   }
+  // And no more are opened.
+  void stop(const grpc::Status& status) {
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+    }
+    end_all(status);
+  }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool stopping_ = false;
+  std::uint64_t round_ = 0;
+  grpc::Status ended_;  // how the last round ended
   std::set<std::shared_ptr<Stream>> open_;
 };
 
@@ -58,14 +78,15 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
  public:
   static constexpr std::size_t queued_bytes_max = 1 << 20;
   static constexpr std::size_t response_bytes_min = 256;  // what one costs, however short
+  static constexpr std::size_t held_bytes_max = 4 << 10;  // 16 short ones
 
-  explicit Duplex(Streams& streams) : streams_(streams) {}
+  explicit Duplex(Streams& streams) : streams_(streams), round_(streams.round()) {}
 
   // With an error it ends at once.
   void begin(const Result<>& allowed) {
     self_ = this->shared_from_this();
     if (!allowed) return end(to_status(allowed.error()));
-    if (!streams_.add(self_)) return end(to_status({Code::unavailable, std::string(words::stopped)}));
+    if (auto closed = streams_.add(self_, round_)) return end(*std::move(closed));
     next_read();
   }
 
@@ -84,11 +105,13 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   bool closing() const { return closing_; }
   bool has_room() const { return queued_bytes_ < queued_bytes_max; }
   void push(Out response) {
-    if (closing_) return;
-    sizes_.push_back(std::max(response.ByteSizeLong(), response_bytes_min));
-    queued_bytes_ += sizes_.back();
-    queue_.push_back(std::move(response));
-    if (!writing_) write_next();
+    if (queue(std::move(response))) this->StartWrite(&queue_.front(), front_options());
+  }
+  // The same for one of many that come at once: gRPC gets it on another thread, by then with those that follow.
+  void push_soon(Out response) {
+    if (!queue(std::move(response))) return;
+    soon_ = grpc::Alarm();  // the last one's callback may not have returned
+    soon_.Set(gpr_now(GPR_CLOCK_MONOTONIC), [self = this->shared_from_this()](bool) { self->write_front(); });
   }
 
   // With `drain`: after all that is queued.
@@ -114,7 +137,9 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   void OnWriteDone(bool ok) final {
     const auto self = this->shared_from_this();
     if (!ok) end(grpc::Status::CANCELLED);
-    bool resume = false;
+    const Out* next = nullptr;
+    grpc::WriteOptions options;
+    bool room = false, resume = false;
     {
       const Lock held(mutex_);
       writing_ = false;
@@ -122,16 +147,19 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
       queue_.pop_front();
       sizes_.pop_front();
       if (!ok) drop_waiting();
+      if (queue_.empty() && closing_) return this->Finish(status_);
       if (!queue_.empty()) {
-        write_next();
-      } else if (closing_) {
-        return this->Finish(status_);
+        writing_ = true;
+        next = &queue_.front();
+        options = front_options();
       }
-      if (closing_ || queued_bytes_ > queued_bytes_max / 2) return;
-      resume = std::exchange(read_paused_, false);
+      room = !closing_ && queued_bytes_ <= queued_bytes_max / 2;
+      resume = room && std::exchange(read_paused_, false);
     }
+    // Without the lock, so that whoever has more to queue need not wait for gRPC.
+    if (next != nullptr) this->StartWrite(next, options);
     if (resume) next_read();
-    on_room();
+    if (room) on_room();
   }
 
   void OnCancel() final { end(grpc::Status::CANCELLED); }
@@ -148,12 +176,30 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
     if (!read_paused_) this->StartRead(&request_);
   }
 
-  void write_next() {
-    writing_ = true;
-    // What follows at once goes out together with this.
+  // Whether a write has to begin, which counts as under way then.
+  bool queue(Out response) {
+    if (closing_) return false;
+    sizes_.push_back(std::max(response.ByteSizeLong(), response_bytes_min));
+    queued_bytes_ += sizes_.back();
+    queue_.push_back(std::move(response));
+    return !std::exchange(writing_, true);
+  }
+
+  void write_front() {
+    const Lock held(mutex_);
+    this->StartWrite(&queue_.front(), front_options());
+  }
+
+  // What follows at once goes out together with this; of much, a part at a time, so that the client takes one while the next is made.
+  grpc::WriteOptions front_options() {
     grpc::WriteOptions options;
-    if (queue_.size() > 1) options.set_buffer_hint();
-    this->StartWrite(&queue_.front(), options);
+    held_bytes_ += sizes_.front();
+    if (queue_.size() > 1 && held_bytes_ < held_bytes_max) {
+      options.set_buffer_hint();
+    } else {
+      held_bytes_ = 0;
+    }
+    return options;
   }
 
   // All but what is being written.
@@ -166,13 +212,16 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   }
 
   Streams& streams_;
+  const std::uint64_t round_;
   std::shared_ptr<Stream> self_;  // until OnDone
   In request_;
 
   std::mutex mutex_;  // of all below
+  grpc::Alarm soon_;
   std::deque<Out> queue_;
   std::deque<std::size_t> sizes_;
   std::size_t queued_bytes_ = 0;
+  std::size_t held_bytes_ = 0;  // that gRPC was told to hold back for more
   bool writing_ = false;
   bool read_paused_ = false;
   bool closing_ = false;

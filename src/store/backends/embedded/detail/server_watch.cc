@@ -11,7 +11,12 @@ using embedded::Watch;
 
 class WatchStream final : public Duplex<pb::WatchRequest, pb::WatchResponse> {
  public:
-  WatchStream(Core& core, Result<Who> who) : Duplex(core.streams), core_(core), who_(std::move(who)) {}
+  explicit WatchStream(Core& core) : Duplex(core.streams), core_(core) {}
+  // Who may not watch is told so for each watch, as etcd does: some clients take the end of a stream for a lost connection.
+  void begin_for(Result<Who> who) {
+    who_ = std::move(who);
+    begin({});
+  }
 
  private:
   // A watch of the stream. All under the stream's lock.
@@ -151,7 +156,7 @@ class WatchStream final : public Duplex<pb::WatchRequest, pb::WatchResponse> {
     response.set_fragment(events.fragment);
     response.set_canceled(events.cancelled);
     response.set_compact_revision(events.compacted);
-    push(std::move(response));
+    push_soon(std::move(response));
     if (events.cancelled) close(*watcher);
     return true;
   }
@@ -229,7 +234,7 @@ class WatchStream final : public Duplex<pb::WatchRequest, pb::WatchResponse> {
   }
 
   Core& core_;
-  const Result<Who> who_;
+  Result<Who> who_ = fail(Error{Code::denied, std::string(words::user_empty)});  // until it is asked
   std::map<std::int64_t, WatcherPtr> watchers_;
   std::vector<WatcherPtr> waiting_;  // for room
   std::int64_t next_id_ = 0;
@@ -240,9 +245,8 @@ class WatchStream final : public Duplex<pb::WatchRequest, pb::WatchResponse> {
 }  // namespace
 
 grpc::ServerBidiReactor<pb::WatchRequest, pb::WatchResponse>* WatchService::Watch(grpc::CallbackServerContext* context) {
-  // Who may not watch is told so for each watch, as etcd does: some clients take the end of a stream for a lost connection.
-  const auto stream = std::make_shared<WatchStream>(core_, core_.access.who(*context));
-  stream->begin({});
+  const auto stream = std::make_shared<WatchStream>(core_);
+  stream->begin_for(core_.access.who(*context));
   return stream.get();
 }
 

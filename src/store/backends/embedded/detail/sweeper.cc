@@ -66,7 +66,10 @@ Result<> Sweeper::sweep(std::int64_t compacted) {
     const std::lock_guard lock(mutex_);
     if (stop_) return fail(Code::cancelled, "the store is being closed");
   }
-  return state_.disk->set_removed(compacted);
+  if (auto good = state_.disk->set_removed(compacted); !good) return good;
+  // Nothing is written to a store that is full, so that nothing else would bring RocksDB to give back what was removed.
+  if (state_.full) return state_.disk->defragment();
+  return {};
 }
 
 }  // namespace evenkeel::store::embedded::detail

@@ -247,17 +247,17 @@ void Watchers::dispatch(SpanWatchers& span, const Changes& changes, std::int64_t
     for (const auto i : span.matched) with_previous[i].previous = past_.at(changes[i].entry.key, changes[i].stamp.revision - 1);
   }
   const auto& use = behind && previous ? with_previous : changes;
-  std::array<Events, 8> same;
+  std::array<Prepared, 8> same;
   for (auto* watcher : span.watchers)
     if (concerned(watcher) && !send(*watcher, span.matched, use, last, &same[variant_of(watcher->watch)])) block(*watcher);
 }
 
 // `whole`: what another watcher got that wants the same, all of it; empty: nobody yet.
 bool Watchers::send(Watcher& watcher, const std::vector<std::uint32_t>& which, const Changes& changes, std::int64_t last,
-                    Events* whole) {
+                    Prepared* whole) {
   const bool all = watcher.next <= changes[which.front()].stamp.revision && watcher.skip == 0;
-  Events own;
-  Events& events = all ? *whole : own;
+  Prepared own;
+  auto& [events, bytes] = all ? *whole : own;
   if (events.events.empty()) {
     std::size_t skip = watcher.skip;
     for (const auto i : which) {
@@ -265,15 +265,18 @@ bool Watchers::send(Watcher& watcher, const std::vector<std::uint32_t>& which, c
       if (change.stamp.revision < watcher.next || !wanted(watcher.watch, change)) continue;
       if (change.stamp.revision == watcher.next && skip > 0 && skip-- > 0) continue;
       events.events.push_back(to_event(change, watcher.watch.previous));
+      bytes += bytes_of(events.events.back());
     }
     events.revision = last;
   }
   if (events.events.empty()) return true;
-  if (watcher.watch.fragment) return send_fragments(watcher, events);
-  if (!deliver(watcher, events)) {
-    watcher.next = events.events.front().entry.mod_revision;
-    return false;
-  }
+  if (watcher.watch.fragment && bytes > fragment_bytes_max_) return send_fragments(watcher, events);
+  const auto first_revision = events.events.front().entry.mod_revision;
+  if (first_revision != watcher.next) watcher.skip = 0;
+  watcher.next = first_revision;
+  if (!deliver(watcher, events)) return false;
+  watcher.next = last + 1;
+  watcher.skip = 0;
   return true;
 }
 

@@ -71,6 +71,12 @@ class Watchers {
     std::shared_ptr<const Changes> changes;
   };
 
+  // What all watchers get that want the same.
+  struct Prepared {
+    Events events;
+    std::size_t bytes = 0;
+  };
+
   void command(What what, Token token);
   void run();
   void handle(const Command& command);
@@ -81,7 +87,8 @@ class Watchers {
   void cancel_compacted();
   void dispatch(const Changes& changes, std::int64_t last, bool behind);
   void dispatch(SpanWatchers& span, const Changes& changes, std::int64_t last, bool behind);
-  bool send(Watcher& watcher, const std::vector<std::uint32_t>& which, const Changes& changes, std::int64_t last, Events* whole);
+  bool send(Watcher& watcher, const std::vector<std::uint32_t>& which, const Changes& changes, std::int64_t last,
+            Prepared* whole);
   bool send_fragments(Watcher& watcher, Events all);
   bool deliver(Watcher& watcher, const Events& events);
   void block(Watcher& watcher);

@@ -32,6 +32,7 @@ constexpr std::string_view permission_denied = "etcdserver: permission denied";
 constexpr std::string_view not_enabled = "etcdserver: authentication is not enabled";
 constexpr std::string_view invalid_token = "etcdserver: invalid auth token";
 constexpr std::string_view stopped = "etcdserver: server stopped";
+constexpr std::string_view users_changed = "etcdserver: users changed, begin again";  // ours: etcd's streams outlive that
 constexpr std::string_view timed_out = "etcdserver: request timed out";
 constexpr std::string_view duplicate_watch = "mvcc: duplicate watch ID provided on the WatchStream";
 constexpr std::string_view empty_watch = "mvcc: watcher range is empty";

@@ -83,7 +83,7 @@ std::vector<Task> Writer::wait_for_tasks() {
 
 void Writer::add_expired(std::vector<Task>& tasks) {
   for (const auto id : state_.leases.take_over(state_.clock.now()))
-    tasks.push_back(Revoking{.id = id, .done = nullptr, .result = std::int64_t{0}});
+    tasks.push_back(Revoking{.id = id, .guard = {}, .done = nullptr, .result = std::int64_t{0}});
 }
 
 void Writer::run_tasks(std::vector<Task>& tasks) {
@@ -127,9 +127,10 @@ void Writer::run_group(std::span<Task> tasks) {
 }
 
 Group Writer::make_group() const {
-  return Group(
-      state_.index, state_.revision, state_.compacted, [this](LeaseId id) { return state_.leases.has(id); },
-      [this](Stamp stamp) { return state_.fetch(stamp, stamp.revision); });
+  return Group(state_.index, state_.revision, state_.compacted,
+               {.has = [this](LeaseId id) { return state_.leases.has(id); },
+                .keys = [this](LeaseId id) { return state_.leases.keys(id); }},
+               [this](Stamp stamp) { return state_.fetch(stamp, stamp.revision); });
 }
 
 // What cannot write need not wait for the disk: it sees what is there already.
@@ -137,7 +138,7 @@ void Writer::answer_reads(std::span<Task> tasks) const {
   for (auto& task : tasks) {
     auto* submitted = std::get_if<Submitted>(&task);
     if (submitted == nullptr || may_write(submitted->request)) continue;
-    if (submitted->result) submitted->result = make_group().run(submitted->request);
+    if (submitted->result) submitted->result = make_group().run(submitted->request, {});
     std::exchange(submitted->done, nullptr)(std::move(submitted->result));
   }
 }
@@ -160,7 +161,7 @@ void Writer::evaluate(Submitted& task, Group& group) {
     task.result = fail(full_error());
   } else {
     const auto before = group.overlay().changes().size();
-    task.result = group.run(task.request);
+    task.result = group.run(task.request, task.guard);
     task.wrote = group.overlay().changes().size() > before;
   }
 }
@@ -179,7 +180,9 @@ void Writer::evaluate(Granting& task, Group& group) {
 void Writer::evaluate(Revoking& task, Group& group) {
   if (const auto able = writable(); !able) return void(task.result = fail(able.error()));
   if (!group.has_lease(task.id)) return void(task.result = fail(lease_error()));
-  const auto keys = group.keys_of(task.id, state_.leases.keys(task.id));
+  const auto keys = group.keys_of(task.id);
+  if (task.guard)
+    if (const auto good = task.guard(keys); !good) return void(task.result = fail(good.error()));
   group.revoke(task.id);
   task.result = group.erase_keys(keys);
   task.wrote = true;

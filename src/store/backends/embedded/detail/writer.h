@@ -20,6 +20,7 @@ namespace evenkeel::store::embedded::detail {
 // What to do, how to answer, and, once evaluated, the answer if all goes well.
 struct Submitted {
   Request request;
+  LeaseGuard guard;
   std::function<void(Result<Outcome>)> done;
   Result<Outcome> result;
   bool wrote = false;
@@ -33,6 +34,7 @@ struct Granting {
 };
 struct Revoking {
   LeaseId id = 0;
+  LeaseGuard guard;
   std::function<void(Result<std::int64_t>)> done;  // none: its time was over
   Result<std::int64_t> result;
   bool wrote = false;

@@ -6,6 +6,7 @@
 
 #include "evenkeel/store/backends/etcd/detail/caller.h"
 #include "evenkeel/store/backends/etcd/detail/messages.h"
+#include "evenkeel/store/backends/etcd/detail/stream.h"
 
 namespace evenkeel::store::etcd::detail {
 
@@ -20,6 +21,7 @@ struct Core {
         pump(l),
         endpoints(l, log, pump, std::move(opened)),
         caller(l, log, pump, endpoints, options),
+        streams(l, pump, options.timeout),
         delays(l) {}
 
   Instant deadline() const { return later(loop.now(), timeout); }
@@ -31,6 +33,7 @@ struct Core {
   Pump pump;
   Endpoints endpoints;
   Caller caller;
+  Streams streams;
   std::unordered_map<Watch*, std::weak_ptr<Watch>> watches;  // those that are open
   Delays delays;
 };

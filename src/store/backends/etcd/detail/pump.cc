@@ -1,7 +1,7 @@
 #include "evenkeel/store/backends/etcd/detail/pump.h"
 
 #include <deque>
-#include <mutex>
+#include <unordered_set>
 #include <utility>
 
 namespace evenkeel::store::etcd::detail {
@@ -10,39 +10,42 @@ struct Pump::Event {
   std::shared_ptr<void> keep;
   grpc::ClientContext* context;  // in `keep`
   Then then;
-  Pump* home;  // of the loop's thread alone; null: nobody waits for it any more
+  Ahead ahead;
+  bool ok = false;
 };
 
-// What came back and has not run. It outlives the pump where a drain is still posted.
+// What is under way and what came back. It outlives the pump where a drain is still posted.
 struct Pump::Inbox {
-  Loop& loop;  // there until the inbox is closed
+  Loop& loop;  // there until the pump is gone, and with it all that could be posted
   std::mutex mutex;
-  std::deque<std::pair<Event*, bool>> returned;
+  std::unordered_set<Event*> with_grpc;
+  std::deque<std::unique_ptr<Event>> returned;
   bool posted = false;  // a drain is, or runs
-  bool closed = false;
+
+  std::deque<std::unique_ptr<Event>> running;  // of the loop's thread alone: what a drain has taken out
 };
 
 Pump::Pump(Loop& loop) : loop_(loop), inbox_(new Inbox{loop}), thread_([this] { run(); }) {}
 
 Pump::~Pump() {
-  for (Event* event : events_) {
-    event->then = nullptr;  // here, so that what callers captured is destroyed on their thread
-    event->home = nullptr;
-    event->context->TryCancel();
-  }
   {
-    const std::scoped_lock lock(inbox_->mutex);
-    inbox_->closed = true;
-    for (auto& [event, ok] : inbox_->returned) delete event;
-    inbox_->returned.clear();
+    const std::scoped_lock gate(gate_);
+    closed_ = true;
   }
+  // From here on the thread only empties the queue.
+  for (Event* event : inbox_->with_grpc) event->context->TryCancel();
   queue_.Shutdown();
   thread_.join();
+  for (Event* event : inbox_->with_grpc) delete event;
+  inbox_->with_grpc.clear();
+  inbox_->returned.clear();
+  inbox_->running.clear();
 }
 
-void* Pump::event(std::shared_ptr<void> keep, grpc::ClientContext* context, Then then) {
-  auto* event = new Event{std::move(keep), context, std::move(then), this};
-  events_.insert(event);
+void* Pump::event(std::shared_ptr<void> keep, grpc::ClientContext* context, Then then, Ahead ahead) {
+  auto* event = new Event{std::move(keep), context, std::move(then), std::move(ahead)};
+  const std::scoped_lock lock(inbox_->mutex);
+  inbox_->with_grpc.insert(event);
   return event;
 }
 
@@ -50,31 +53,33 @@ void Pump::run() {
   void* tag = nullptr;
   bool ok = false;
   while (queue_.Next(&tag, &ok)) {
+    const std::scoped_lock gate(gate_);
+    if (closed_) continue;
     auto* event = static_cast<Event*>(tag);
-    std::unique_lock lock(inbox_->mutex);
-    if (inbox_->closed) {
-      lock.unlock();
-      delete event;
-      continue;
+    event->ok = ok;
+    if (ok && event->ahead) event->ahead();
+    {
+      const std::scoped_lock lock(inbox_->mutex);
+      inbox_->with_grpc.erase(event);
+      inbox_->returned.emplace_back(event);
+      if (std::exchange(inbox_->posted, true)) continue;
     }
-    inbox_->returned.emplace_back(event, ok);
-    if (std::exchange(inbox_->posted, true)) continue;
-    loop_.post([inbox = inbox_] { drain(inbox); });  // under the lock: the loop is there until the inbox is closed
+    loop_.post([inbox = inbox_] { drain(inbox); });
   }
 }
 
-// What is there now; what comes meanwhile waits its turn behind the loop's other work.
+// What is there now; what comes meanwhile waits its turn behind the loop's other work. A callback may destroy the pump, and what is left.
 void Pump::drain(const std::shared_ptr<Inbox>& inbox) {
-  std::unique_lock lock(inbox->mutex);
-  for (std::size_t left = inbox->returned.size(); left > 0 && !inbox->returned.empty(); --left) {
-    const std::unique_ptr<Event> event(inbox->returned.front().first);
-    const bool ok = inbox->returned.front().second;
-    inbox->returned.pop_front();
-    lock.unlock();
-    event->home->events_.erase(event.get());
-    event->then(ok);
-    lock.lock();
+  {
+    const std::scoped_lock lock(inbox->mutex);
+    inbox->running.swap(inbox->returned);
   }
+  while (!inbox->running.empty()) {
+    const auto event = std::move(inbox->running.front());
+    inbox->running.pop_front();
+    event->then(event->ok);
+  }
+  const std::scoped_lock lock(inbox->mutex);
   inbox->posted = !inbox->returned.empty();
   if (inbox->posted) inbox->loop.post([inbox] { drain(inbox); });
 }

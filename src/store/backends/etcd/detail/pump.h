@@ -2,7 +2,8 @@
 // Pump: brings gRPC's events to the loop.
 //
 // gRPC's asynchronous calls hand back a tag when something is done. One thread of ours waits for tags and does nothing else: what is to
-// happen then runs on the loop. So all of the client's state belongs to the loop's thread, without a lock.
+// happen then runs on the loop. So all of the client's state belongs to the loop's thread, without a lock. Only a stream's reader asks for its
+// next message on that thread, before the loop has seen the last: else each message would cost two threads a turn.
 //
 //   pump.event(exchange, &exchange->context, [this](bool ok) { … })        // the tag to hand to gRPC
 //
@@ -14,8 +15,8 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <thread>
-#include <unordered_set>
 
 #include "evenkeel/base/loop.h"
 
@@ -24,14 +25,16 @@ namespace evenkeel::store::etcd::detail {
 class Pump {
  public:
   using Then = std::move_only_function<void(bool ok)>;
+  using Ahead = std::move_only_function<void()>;
 
   explicit Pump(Loop& loop);
   ~Pump();
   Pump(const Pump&) = delete;
   Pump& operator=(const Pump&) = delete;
 
-  // What gRPC hands back once. `keep` lives until then: the call's context, and where its answer is written.
-  void* event(std::shared_ptr<void> keep, grpc::ClientContext* context, Then then);
+  // What gRPC hands back once. `keep` lives until then: the call's context, and where its answer is written. `ahead` runs before `then`, on
+  // the pump's thread, if it is handed back as good; it may ask for another event. All three are destroyed on the loop's thread.
+  void* event(std::shared_ptr<void> keep, grpc::ClientContext* context, Then then, Ahead ahead = {});
   grpc::CompletionQueue* queue() { return &queue_; }
 
  private:
@@ -42,7 +45,8 @@ class Pump {
 
   Loop& loop_;
   grpc::CompletionQueue queue_;
-  std::unordered_set<Event*> events_;  // with gRPC, or in the inbox
+  std::mutex gate_;  // held by the thread while it may call anybody
+  bool closed_ = false;
   std::shared_ptr<Inbox> inbox_;
   std::jthread thread_;
 };

@@ -23,6 +23,7 @@ void take_said(Status& status, const Said& said) {
   status.version = said.version();
   status.revision = Revision(said.header().revision());
   status.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(said.dbsize(), 0));
+  status.bytes_quota = static_cast<std::uint64_t>(std::max<std::int64_t>(said.dbsizequota(), 0));
   if (std::string warning = warning_of_version(said.version()); !warning.empty()) status.warnings.push_back(std::move(warning));
   for (std::string_view error : said.errors()) {
     while (error.ends_with(' ')) error.remove_suffix(1);

@@ -13,10 +13,12 @@ struct Known {
   std::string_view text;
   Next next;
   Code code;
+  bool done_too = false;  // a write may be done all the same
 };
 
-// Texts that say for certain that nothing was done. Those with `elsewhere` come from checks that are made before a request is proposed to the
-// cluster. "leader changed", "request timed out…" and "server stopped" are not here: they may come after.
+// Texts that say for certain that nothing was done, but one. Those with `elsewhere` come from checks that are made before a request is proposed
+// to the cluster. "leader changed", "request timed out…" and "server stopped" are not here: they may come after. A full etcd looks at its
+// quota before it proposes a write and once more when it applies it, and what it finds too much the second time is written, and answered so.
 constexpr std::array knowns{
     Known{"etcdserver: no leader", Next::elsewhere, Code::unavailable},
     Known{"etcdserver: not capable", Next::elsewhere, Code::unavailable},
@@ -32,7 +34,7 @@ constexpr std::array knowns{
     Known{"etcdserver: request is too large", Next::answer, Code::too_large},
     Known{"etcdserver: too many operations in txn request", Next::answer, Code::too_large},
     Known{"grpc: received message larger than max", Next::answer, Code::too_large},
-    Known{"etcdserver: mvcc: database space exceeded", Next::answer, Code::refused},
+    Known{"etcdserver: mvcc: database space exceeded", Next::answer, Code::refused, true},
     Known{"etcdserver: corrupt cluster", Next::answer, Code::refused},
     Known{"etcdserver: mvcc: required revision has been compacted", Next::answer, Code::conflict},
     Known{"etcdserver: mvcc: required revision is a future revision", Next::answer, Code::invalid},
@@ -68,7 +70,9 @@ Verdict judge(const grpc::Status& status, Effect effect) {
   if (status.ok()) return {};
   const std::string text = text_of(status);
   for (const Known& known : knowns) {
-    if (text.starts_with(known.text)) return {known.next, false, {known.code, text}};
+    if (!text.starts_with(known.text)) continue;
+    const bool doubtful = known.done_too && effect == Effect::write;
+    return {known.next, false, {doubtful ? Code::unknown_outcome : known.code, text}};
   }
   if (status.error_code() == grpc::StatusCode::UNAUTHENTICATED) return {Next::authenticate, false, {Code::denied, text}};
   if (const auto code = refusal(status.error_code())) return {Next::answer, false, {*code, text}};

@@ -21,18 +21,18 @@ void Watch::start() {
 
 void Watch::close() {
   if (std::exchange(closed_, true)) return;
-  drop_stream();
+  leave_stream();
   core_.watches.erase(this);
 }
 
 void Watch::leave(const Endpoint& endpoint) {
   if (endpoint_ != &endpoint) return;
-  drop_stream();
+  leave_stream();
   core_.loop.post(guarded([](Watch& self) { self.run(); }));
 }
 
 void Watch::run() {
-  drop_stream();
+  leave_stream();
   if (after_) {
     open();
   } else {
@@ -41,12 +41,11 @@ void Watch::run() {
 }
 
 // What came for an earlier turn is not heard any more.
-void Watch::drop_stream() {
+void Watch::leave_stream() {
   ++turn_;
-  created_ = false;
   held_.clear();
   endpoint_ = nullptr;
-  if (const auto stream = std::exchange(stream_, nullptr)) stream->cancel();
+  place_.reset();
 }
 
 void Watch::list() {
@@ -69,53 +68,54 @@ void Watch::open() {
                             self.core_.endpoints.connect(deadline,
                                                          self.guarded([token = *token](Watch& me, Result<Endpoint*> endpoint) {
                                                            if (!endpoint) return me.again();
-                                                           me.stream_from(**endpoint, token);
+                                                           me.join(**endpoint, token);
                                                          }));
                           }));
 }
 
-void Watch::stream_from(Endpoint& endpoint, const Token& token) {
-  etcdserverpb::WatchRequest request;
-  auto& create = *request.mutable_create_request();
+void Watch::join(Endpoint& endpoint, const Token& token) {
+  Stream::Create create;
   create.set_key(core_.keys.full(prefix_));
   create.set_range_end(core_.keys.full(end_of(prefix_)));
-  create.set_start_revision(after_->value() + 1);
+  // From the revision that is known already, and not from the one after it: a server that was compacted to exactly that one has dropped the
+  // deletes of it, and some versions of etcd say nothing. So they refuse, and a fresh list follows.
+  create.set_start_revision(std::max(after_->value(), std::int64_t{1}));
   create.set_progress_notify(true);
   create.set_fragment(true);
   endpoint_ = &endpoint;
   token_ = token;
-  stream_ = Stream::open(core_.pump, endpoint, token, std::move(request),
-                         {guarded([](Watch& self, Stream::Message& message) { self.take(message); }),
-                          guarded([](Watch& self, const grpc::Status& status) { self.ended(status); })});
-  // A server that is paused takes the request and says nothing.
-  core_.delays.after(core_.timeout, guarded([](Watch& self) {
-                       if (self.created_) return;
-                       Endpoint& silent = *self.endpoint_;
-                       self.again();
-                       self.core_.endpoints.stuck(silent);
-                     }));
+  place_ = core_.streams.join(endpoint, token, std::move(create),
+                              {guarded([](Watch& self, Stream::Message& message) { self.take(message); }),
+                               guarded([](Watch& self, const grpc::Status& status) { self.ended(status); })});
 }
 
 void Watch::take(Stream::Message& message) {
   if (message.canceled()) return cancelled_by_server(message);
-  const std::uint64_t turn = turn_;
-  if (message.created()) {
-    created_ = true;
-    token_refused_ = false;
-    failures_ = 0;
-  } else {
-    take_events(message);
-  }
-  if (!closed_ && turn_ == turn) stream_->next();
+  if (!message.created()) return take_events(message);
+  token_refused_ = false;
+  failures_ = 0;
+  if (Revision(message.header().revision()) < *after_) check_history();
+}
+
+// A server that is not as far as we have been is a member that lags, and will come there; or it was put back to an older state, and never
+// comes there with the same history. All members together say which.
+void Watch::check_history() {
+  list_all(core_, prefix_, guarded([](Watch& self, const Result<Listing>& listing) {
+             if (!listing || listing->revision >= *self.after_) return;
+             self.core_.log.warn("the server's history is older than what was seen, and a watch begins with a fresh list",
+                                 {{"prefix", self.prefix_}});
+             self.after_.reset();
+             self.run();
+           }));
 }
 
 // Only a revision whose events are all here is delivered, and a later stream begins after it: so a message that goes on in another keeps
 // the events of its last revision back.
 void Watch::take_events(Stream::Message& message) {
   if (message.events().empty()) {
-    // How far the server is, without events. One for no watch in particular may overtake events in old versions.
+    // How far the server is, without events.
     const Revision revision(message.header().revision());
-    if (message.watch_id() >= 0 && held_.empty() && revision > *after_) {
+    if (held_.empty() && revision > *after_) {
       after_ = revision;
       deliver({.fresh = false, .changes = {}, .revision = revision});
     }
@@ -155,7 +155,12 @@ void Watch::cancelled_by_server(const Stream::Message& message) {
 
 void Watch::ended(const grpc::Status& status) {
   const Verdict verdict = judge(status, Effect::none);
-  // A server that ends a watch in good order is about to stop.
+  if (verdict.late) {
+    Endpoint& silent = *endpoint_;
+    again();
+    return core_.endpoints.stuck(silent);
+  }
+  // A server that ends a stream in good order is about to stop.
   if (status.ok() || verdict.error.code == Code::unavailable) core_.endpoints.avoid(*endpoint_);
   if (status.ok()) return again();
   failed(verdict);
@@ -164,7 +169,7 @@ void Watch::ended(const grpc::Status& status) {
 // A refused token may be an old one: 3.4 says no more than "permission denied" then.
 void Watch::failed(const Verdict& verdict) {
   const bool refused = verdict.next == Verdict::Next::authenticate || verdict.error.code == Code::denied;
-  if (refused && stream_ && core_.caller.has_user() && !std::exchange(token_refused_, true)) {
+  if (refused && place_ && core_.caller.has_user() && !std::exchange(token_refused_, true)) {
     core_.caller.refuse(token_);
     return run();
   }
@@ -174,7 +179,7 @@ void Watch::failed(const Verdict& verdict) {
 }
 
 void Watch::again() {
-  drop_stream();
+  leave_stream();
   const Duration pause = std::min(pause_first * (1 << std::min(failures_, 6)), pause_max);
   const bool first = failures_++ == 0;
   core_.delays.after(first ? Duration{} : pause, guarded([](Watch& self) { self.run(); }));

@@ -1,8 +1,8 @@
 #pragma once
-// A watch: a list where one is due, then a stream from the revision after it, again and again until it is closed.
+// A watch: a list where one is due, then a place on a stream from the revision after it, again and again until it is closed.
 //
-// Whatever happens to the stream, it goes on after the last revision that was delivered whole, at whichever endpoint there is. If that
-// revision was compacted, a fresh list takes its place.
+// Whatever happens to the stream, which it shares with other watches, it goes on after the last revision that was delivered whole, at
+// whichever endpoint there is. If that revision was compacted, a fresh list takes its place.
 
 #include <cstdint>
 #include <memory>
@@ -28,15 +28,16 @@ class Watch : public std::enable_shared_from_this<Watch> {
   void run();
   void list();
   void open();
-  void stream_from(Endpoint& endpoint, const Token& token);
+  void join(Endpoint& endpoint, const Token& token);
   void take(Stream::Message& message);
   void take_events(Stream::Message& message);
+  void check_history();
   void cancelled_by_server(const Stream::Message& message);
   void ended(const grpc::Status& status);
   void failed(const Verdict& verdict);
   // Begins again, after a pause that grows while nothing comes.
   void again();
-  void drop_stream();
+  void leave_stream();
   bool deliver(Changes changes);  // false: closed meanwhile
   void end_with(Error error);
   // A function for later, which does nothing if the watch has begun again or is gone by then.
@@ -55,10 +56,9 @@ class Watch : public std::enable_shared_from_this<Watch> {
   bool closed_ = false;
 
   std::uint64_t turn_ = 0;  // grows with each beginning
-  std::shared_ptr<Stream> stream_;
+  std::unique_ptr<Stream::Place> place_;
   Endpoint* endpoint_ = nullptr;  // of the stream
   Token token_;                   // of the stream
-  bool created_ = false;          // the server has said so
   bool token_refused_ = false;    // since the last time that all was well
   int failures_ = 0;              // likewise
   std::vector<Change> held_;      // of a revision that may not be here whole

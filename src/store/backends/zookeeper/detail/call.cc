@@ -21,6 +21,13 @@ Error error_of(int code, std::string_view path) {
   }
 }
 
+// The server's answers to a request that it understood are those from ZAPIERROR down. Above it are troubles on the way, there or back.
+Error write_error_of(int code, std::string_view path) {
+  Error error = error_of(code, path);
+  if (error.code == Code::unavailable && code > ZAPIERROR && code != ZUNIMPLEMENTED) error.code = Code::unknown_outcome;
+  return error;
+}
+
 bool passes(int code) {
   return code == ZCONNECTIONLOSS || code == ZOPERATIONTIMEOUT || code == ZSESSIONEXPIRED || code == ZCLOSING ||
          code == ZINVALIDSTATE || code == ZSESSIONMOVED || code == ZTHROTTLEDOP || code == ZNOTREADONLY;

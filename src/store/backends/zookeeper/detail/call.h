@@ -15,6 +15,8 @@ namespace evenkeel::store::zookeeper {
 
 // What an error code of the C client means to a caller, where it is not about a lost connection.
 Error error_of(int code, std::string_view path);
+// The same of a write that was sent: it may be done, unless the server says that it looked at it and refused it.
+Error write_error_of(int code, std::string_view path);
 // The connection or the session went, or the server put it off: the same read may be tried again.
 bool passes(int code);
 // Somebody wrote between our read and our write.

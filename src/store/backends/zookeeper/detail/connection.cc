@@ -1,13 +1,12 @@
 #include "evenkeel/store/backends/zookeeper/detail/connection.h"
 
 #include <fmt/ranges.h>
-#include <netdb.h>
 #include <zookeeper/zookeeper.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
-#include "evenkeel/base/address.h"
 #include "evenkeel/store/backends/zookeeper/detail/paths.h"
 
 namespace evenkeel::store::zookeeper {
@@ -16,6 +15,8 @@ namespace {
 constexpr std::size_t in_flight_max = 512;  // servers stop reading from clients at 1,000 requests under way
 constexpr std::size_t waiters_kept = 256;   // above it, those whose owner is gone are forgotten
 constexpr Duration reopen_after = 1s;       // when no server's name could be resolved
+constexpr Duration name_patience = 500ms;   // for other servers' names, once there is one
+constexpr Duration close_patience = 1s;     // of the destructor
 
 NodeStat stat_of(const Stat* stat) {
   if (!stat) return {};
@@ -25,21 +26,21 @@ NodeStat stat_of(const Stat* stat) {
 }  // namespace
 
 struct Connection::Bridge {
-  Loop* loop = nullptr;
+  std::shared_ptr<Door> door;
   std::weak_ptr<Connection> connection;
   std::uint64_t session = 0;
 
   static void on_session(zhandle_t* handle, int type, int state, const char*, void*) {
     if (type != ZOO_SESSION_EVENT) return;
     const auto* bridge = static_cast<const Bridge*>(zoo_get_context(handle));
-    bridge->loop->post([weak = bridge->connection, session = bridge->session, state] {
+    bridge->door->post([weak = bridge->connection, session = bridge->session, state] {
       if (const auto alive = weak.lock()) alive->on_session(session, state);
     });
   }
   static void on_node(zhandle_t* handle, int type, int, const char* path, void*) {
     if (type == ZOO_SESSION_EVENT) return;
     const auto* bridge = static_cast<const Bridge*>(zoo_get_context(handle));
-    bridge->loop->post([weak = bridge->connection, session = bridge->session, path = std::string(path), type] {
+    bridge->door->post([weak = bridge->connection, session = bridge->session, path = std::string(path), type] {
       if (const auto alive = weak.lock()) alive->on_event(session, path, type);
     });
   }
@@ -48,7 +49,7 @@ struct Connection::Bridge {
 // Owned by the connection, on the loop's thread, until its reply was taken there; the C client's thread reads what never changes, and fills
 // in `results` and `stats` before it calls.
 struct Connection::Pending {
-  Loop* loop = nullptr;
+  std::shared_ptr<Door> door;
   std::weak_ptr<Connection> connection;
   std::uint64_t id = 0;
   std::uint64_t session = 0;
@@ -57,7 +58,7 @@ struct Connection::Pending {
   std::vector<Stat> stats;
 
   void post(Reply reply) const {
-    loop->post([weak = connection, which = id, reply = std::move(reply)]() mutable {
+    door->post([weak = connection, which = id, reply = std::move(reply)]() mutable {
       if (const auto alive = weak.lock()) alive->on_reply(which, std::move(reply));
     });
   }
@@ -103,81 +104,142 @@ struct Connection::Pending {
   }
 };
 
-std::shared_ptr<Connection> Connection::open(Loop& loop, const Url& url, const OpenOptions& options) {
-  std::shared_ptr<Connection> connection(new Connection(loop, url, options));
+// Closing joins the C client's threads, of which one may be asking for a name; after it nothing is called.
+struct Connection::Session {
+  explicit Session(std::unique_ptr<Bridge> to) : bridge(std::move(to)) {}
+  ~Session() { close(); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  std::future<void> close() {
+    std::promise<void> closed;
+    std::future<void> future = closed.get_future();
+    if (!handle) {
+      closed.set_value();
+      return future;
+    }
+    in_background([handle = std::exchange(handle, nullptr), bridge = std::move(bridge), unanswered = std::move(unanswered),
+                   closed = std::move(closed)]() mutable {
+      zookeeper_close(handle);
+      closed.set_value();
+    });
+    return future;
+  }
+
+  zhandle_t* handle = nullptr;
+  std::unique_ptr<Bridge> bridge;
+  std::vector<std::unique_ptr<Pending>> unanswered;  // whose answers nobody wants any more
+};
+
+struct Connection::Opened {
+  std::shared_ptr<Session> session;  // null: there is none
+  std::vector<Resolved::Unusable> unusable;
+};
+
+std::shared_ptr<Connection> Connection::open(Loop& loop, const Url& url, const OpenOptions& options, Resolve resolve) {
+  std::shared_ptr<Connection> connection(new Connection(loop, url, options, std::move(resolve)));
   connection->begin_session();
   return connection;
 }
 
-Connection::Connection(Loop& loop, const Url& url, const OpenOptions& options) : loop_(loop), url_(url), options_(options) {}
+Connection::Connection(Loop& loop, const Url& url, const OpenOptions& options, Resolve resolve)
+    : loop_(loop), url_(url), options_(options), resolve_(std::move(resolve)), door_(std::make_shared<Door>(loop)) {}
 
 Connection::~Connection() {
-  if (handle_) zookeeper_close(handle_);  // joins the C client's threads: nothing is called after this
+  door_->close();
+  for (auto& [_, pending] : pending_) {
+    pending->on_reply = nullptr;
+    const auto& owner = open_ && pending->session == session_ ? open_ : ended_;
+    owner->unanswered.push_back(std::move(pending));
+  }
+  if (open_) open_->close().wait_for(close_patience);
 }
 
-// The C client gives up on all servers if one name cannot be resolved, so those are left out here. It takes IPv6 without brackets.
-std::string Connection::usable_servers() {
-  std::vector<std::string> usable;
-  for (const std::string& endpoint : url_.endpoints) {
-    const auto address = parse_address(endpoint);
-    addrinfo* found = nullptr;
-    const int code = address ? getaddrinfo(address->host.c_str(), nullptr, nullptr, &found) : EAI_NONAME;
-    if (code == 0) {
-      freeaddrinfo(found);
-      usable.push_back(fmt::format("{}:{}", address->host, address->port));
-    } else {
-      trouble_ = fmt::format("{}: {}", endpoint, gai_strerror(code));
-      if (options_.log)
-        options_.log->warn("a ZooKeeper server's name cannot be resolved", {{"server", endpoint}, {"why", trouble_}});
-    }
+// In the background. The C client gives up on all servers if one name cannot be resolved, so those are left out here; and it resolves the
+// others again.
+Connection::Opened Connection::start_client(const Url& url, const OpenOptions& options, const Resolve& resolve,
+                                            std::unique_ptr<Bridge> bridge) {
+  Resolved resolved = resolve_all(url.endpoints, resolve, name_patience);
+  Opened opened{.session = nullptr, .unusable = std::move(resolved.unusable)};
+  if (resolved.usable.empty()) return opened;
+  auto session = std::make_shared<Session>(std::move(bridge));
+  const std::string servers = fmt::format("{}", fmt::join(resolved.usable, ","));
+  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options.lease_ttl).count();
+  session->handle = zookeeper_init2(servers.c_str(), &Bridge::on_session, static_cast<int>(timeout), nullptr,
+                                    session->bridge.get(), ZOO_NO_LOG_CLIENTENV, [](const char*) {});
+  if (!session->handle) return opened;
+  if (!options.access.user.empty()) {
+    const std::string login = fmt::format("{}:{}", options.access.user, options.access.password);
+    // Failure comes as an event.
+    zoo_add_auth(session->handle, "digest", login.data(), static_cast<int>(login.size()), nullptr, nullptr);
   }
-  return fmt::format("{}", fmt::join(usable, ","));
+  opened.session = std::move(session);
+  return opened;
 }
 
 void Connection::begin_session() {
   ++session_;
-  bridge_ = std::make_unique<Bridge>(Bridge{&loop_, weak_from_this(), session_});
+  early_states_.clear();
   // The client's log has no context by which it could find ours, and it is one for the process; what matters it also tells as events.
   zoo_set_debug_level(static_cast<ZooLogLevel>(0));
-  const std::string servers = usable_servers();
-  const auto timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options_.lease_ttl).count();
-  if (!servers.empty())
-    handle_ = zookeeper_init2(servers.c_str(), &Bridge::on_session, static_cast<int>(timeout), nullptr, bridge_.get(),
-                              ZOO_NO_LOG_CLIENTENV, [](const char*) {});
-  if (!handle_) {
+  in_background([door = door_, weak = weak_from_this(), session = session_, url = url_, options = options_, resolve = resolve_,
+                 bridge = std::make_unique<Bridge>(Bridge{door_, weak_from_this(), session_})]() mutable {
+    Opened opened = start_client(url, options, resolve, std::move(bridge));
+    door->post([weak, session, opened = std::move(opened)]() mutable {
+      if (const auto alive = weak.lock()) alive->on_opened(session, std::move(opened));
+    });
+  });
+}
+
+void Connection::on_opened(std::uint64_t session, Opened opened) {
+  if (session != session_) return;
+  for (const auto& [server, why] : opened.unusable) {
+    trouble_ = fmt::format("{}: {}", server, why);
+    if (options_.log) options_.log->warn("a ZooKeeper server's name cannot be resolved", {{"server", server}, {"why", why}});
+  }
+  if (!opened.session) {
     if (trouble_.empty()) trouble_ = "the client could not be started";
-    loop_.post_after(reopen_after, [weak = weak_from_this()] {
-      if (const auto alive = weak.lock(); alive && !alive->handle_) alive->begin_session();
+    loop_.post_after(reopen_after, [weak = weak_from_this(), session] {
+      if (const auto alive = weak.lock(); alive && alive->session_ == session) alive->begin_session();
     });
     return;
   }
-  if (options_.access.user.empty()) return;
-  const std::string login = fmt::format("{}:{}", options_.access.user, options_.access.password);
-  zoo_add_auth(handle_, "digest", login.data(), static_cast<int>(login.size()), nullptr, nullptr);  // failure comes as an event
+  open_ = std::move(opened.session);
+  handle_ = open_->handle;
+  for (const int state : std::exchange(early_states_, {})) on_session(session, state);
 }
 
-// After the close no more is posted for that session. What was posted is still taken, then the rest is failed.
+// What was posted is still taken, then the rest is failed, and the C client closed.
 void Connection::end_session() {
   ready_ = false;
-  if (handle_) zookeeper_close(handle_);
   handle_ = nullptr;
+  ended_ = std::move(open_);
   loop_.post([weak = weak_from_this(), session = session_] {
-    const auto alive = weak.lock();
-    if (!alive) return;
-    std::vector<std::uint64_t> left;
-    for (const auto& [id, pending] : alive->pending_) {
-      if (pending->session == session) left.push_back(id);
-    }
-    for (const std::uint64_t id : left) {
-      Reply reply;
-      reply.code = ZCLOSING;
-      alive->on_reply(id, std::move(reply));
-    }
+    if (const auto alive = weak.lock()) alive->bury(session);
   });
+}
+
+void Connection::bury(std::uint64_t session) {
+  std::vector<OnReply> left;
+  for (auto& [_, pending] : pending_) {
+    if (pending->session != session) continue;
+    left.push_back(std::exchange(pending->on_reply, nullptr));
+    ended_->unanswered.push_back(std::move(pending));
+  }
+  std::erase_if(pending_, [](const auto& one) { return one.second == nullptr; });
+  ended_.reset();
+  for (OnReply& on_reply : left) {
+    Reply reply;
+    reply.code = ZCLOSING;
+    reply.as_of = known_;
+    if (on_reply) on_reply(std::move(reply));
+  }
+  drain();
 }
 
 void Connection::on_session(std::uint64_t session, int state) {
   if (session != session_) return;
+  if (!handle_) return early_states_.push_back(state);
   if (state == ZOO_CONNECTED_STATE) {
     become_ready();
   } else if (state == ZOO_EXPIRED_SESSION_STATE) {
@@ -273,7 +335,7 @@ void Connection::drain() {
 
 void Connection::start(Start start_call, OnReply on_reply) {
   auto pending = std::make_unique<Pending>();
-  pending->loop = &loop_;
+  pending->door = door_;
   pending->connection = weak_from_this();
   pending->id = ++calls_;
   pending->session = session_;

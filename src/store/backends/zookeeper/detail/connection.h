@@ -4,6 +4,8 @@
 // The C client calls back on threads of its own. Nothing here is touched there: what came is copied and posted. It keeps one session; when
 // that has expired it begins another by itself, and says so. Calls made while there is no session fail at once, with ZCONNECTIONLOSS, as do
 // those whose connection breaks: `when_ready` tells when trying again makes sense.
+// The C client is started and stopped in the background (background.h), since both may wait for names: the loop never does. Only the
+// destructor waits for a moment, so that a process that ends next has told the server that its session is over.
 //
 // `known` is the newest zxid that any answer showed. Answers and events of one session come in the order of the server's state, so whatever is
 // read by a call made now is at least as new.
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "evenkeel/store/backends/open.h"
+#include "evenkeel/store/backends/zookeeper/detail/background.h"
 #include "evenkeel/store/backends/zookeeper/detail/decide.h"
 
 typedef struct _zhandle zhandle_t;  // NOLINT: the C client's own name for it
@@ -49,7 +52,8 @@ class Listener {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  static std::shared_ptr<Connection> open(Loop& loop, const Url& url, const OpenOptions& options);
+  static std::shared_ptr<Connection> open(Loop& loop, const Url& url, const OpenOptions& options,
+                                          Resolve resolve = &resolve_by_system);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -70,18 +74,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Revision known() const { return known_; }
   const std::string& trouble() const { return trouble_; }  // why there is no session, if anything is known
   bool auth_failed() const { return auth_failed_; }
+  const std::shared_ptr<Door>& door() const { return door_; }
 
  private:
   struct Bridge;   // what the C client's threads may read: one for each session
   struct Pending;  // one for each call under way
+  struct Session;  // the C client's own, with what it may call into; closes itself in the background
+  struct Opened;
   struct Waiter {
     std::weak_ptr<void> owner;
     std::move_only_function<void()> run;
   };
 
-  Connection(Loop& loop, const Url& url, const OpenOptions& options);
+  Connection(Loop& loop, const Url& url, const OpenOptions& options, Resolve resolve);
   void begin_session();
+  static Opened start_client(const Url& url, const OpenOptions& options, const Resolve& resolve, std::unique_ptr<Bridge> bridge);
+  void on_opened(std::uint64_t session, Opened opened);
   void end_session();
+  void bury(std::uint64_t session);
   void on_session(std::uint64_t session, int state);
   void on_event(std::uint64_t session, const std::string& path, int type);
   void on_reply(std::uint64_t id, Reply reply);
@@ -92,14 +102,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void start(Start start, OnReply on_reply);
   void fail_soon(OnReply on_reply, int code);
   void drain();
-  std::string usable_servers();
 
   Loop& loop_;
   const Url url_;
   const OpenOptions options_;
-  zhandle_t* handle_ = nullptr;
-  std::unique_ptr<Bridge> bridge_;
-  std::uint64_t session_ = 0;  // counts them
+  const Resolve resolve_;
+  const std::shared_ptr<Door> door_;
+  std::shared_ptr<Session> open_;   // null: none yet, or none any more
+  std::shared_ptr<Session> ended_;  // to be closed next
+  zhandle_t* handle_ = nullptr;     // its own
+  std::uint64_t session_ = 0;       // counts them
+  std::vector<int> early_states_;   // of a session that is not handed over yet
   std::uint64_t calls_ = 0;
   bool ready_ = false;
   bool auth_failed_ = false;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
 
@@ -32,22 +33,21 @@ class Socket {
   int fd_;
 };
 
-Result<> wait_for(int fd, short events, Instant deadline, const std::stop_token& stop) {
+Result<> wait_for(int fd, short events, Instant deadline) {
   const BootClock clock;
   while (true) {
     pollfd waiting{fd, events, 0};
     const int ready = ::poll(&waiting, 1, 50);
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return fail(Code::unavailable, "{}", std::strerror(errno));
-    if (stop.stop_requested()) return fail(Code::cancelled, "stopped");
     if (clock.now() >= deadline) return fail(Code::unavailable, "no answer in time");
   }
 }
 
-Result<> connect_to(const Socket& socket, const addrinfo& to, Instant deadline, const std::stop_token& stop) {
+Result<> connect_to(const Socket& socket, const addrinfo& to, Instant deadline) {
   if (::connect(socket.fd(), to.ai_addr, to.ai_addrlen) == 0) return {};
   if (errno != EINPROGRESS) return fail(Code::unavailable, "{}", std::strerror(errno));
-  if (auto good = wait_for(socket.fd(), POLLOUT, deadline, stop); !good) return good;
+  if (auto good = wait_for(socket.fd(), POLLOUT, deadline); !good) return good;
   int error = 0;
   socklen_t length = sizeof(error);
   ::getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length);
@@ -57,8 +57,7 @@ Result<> connect_to(const Socket& socket, const addrinfo& to, Instant deadline, 
 
 }  // namespace
 
-Result<std::string> ask(const std::string& endpoint, std::string_view word, Duration timeout, const std::stop_token& stop) {
-  const Instant deadline = later(BootClock().now(), timeout);
+Result<std::string> ask(const std::string& endpoint, std::string_view word, Duration timeout) {
   const auto address = parse_address(endpoint);
   if (!address) return fail(address.error());
   addrinfo hints{};
@@ -67,13 +66,14 @@ Result<std::string> ask(const std::string& endpoint, std::string_view word, Dura
   if (const int code = getaddrinfo(address->host.c_str(), std::to_string(address->port).c_str(), &hints, &found); code != 0)
     return fail(Code::unavailable, "{}: {}", endpoint, gai_strerror(code));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  const Instant deadline = later(BootClock().now(), timeout);  // the name may have taken as long as it wanted
   const Socket socket(::socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (auto good = connect_to(socket, *found, deadline, stop); !good) return fail(good.error().in(endpoint));
+  if (auto good = connect_to(socket, *found, deadline); !good) return fail(good.error().in(endpoint));
   if (::send(socket.fd(), word.data(), word.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(word.size()))
     return fail(Code::unavailable, "{}: {}", endpoint, std::strerror(errno));
   std::string answer;
   while (answer.size() < answer_bytes_max) {
-    if (auto good = wait_for(socket.fd(), POLLIN, deadline, stop); !good) return fail(good.error().in(endpoint));
+    if (auto good = wait_for(socket.fd(), POLLIN, deadline); !good) return fail(good.error().in(endpoint));
     char buffer[4096];
     const ssize_t got = ::recv(socket.fd(), buffer, sizeof(buffer), 0);
     if (got <= 0) break;
@@ -89,7 +89,11 @@ Member parse_srvr(std::string_view answer) {
     const std::string_view rest = answer.substr(at + word.size());
     return std::string(rest.substr(0, std::min(rest.find_first_of(ends), rest.size())));
   };
-  return {.version = after("Zookeeper version: ", "-, \n"), .mode = after("Mode: ", "\n")};
+  Member member{.version = after("Zookeeper version: ", "-, \n"), .mode = after("Mode: ", "\n"), .newest = {}};
+  const std::string zxid = after("Zxid: 0x", "\n");
+  std::int64_t number = 0;
+  if (std::from_chars(zxid.data(), zxid.data() + zxid.size(), number, 16).ec == std::errc()) member.newest = Revision(number);
+  return member;
 }
 
 }  // namespace evenkeel::store::zookeeper

@@ -89,7 +89,7 @@ void TxnCall::written(const Decision& decision, const Reply& reply) {
     return give_up(
         {Code::unknown_outcome, fmt::format("the connection to ZooKeeper at {} was lost before it answered a write: {}",
                                             context_.servers, zerror(reply.code))});
-  give_up(error_of(reply.code, wanted_.nodes.back()));
+  give_up(write_error_of(reply.code, wanted_.nodes.back()));
 }
 
 void TxnCall::lost_a_race() {

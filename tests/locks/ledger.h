@@ -1,41 +1,19 @@
 #pragma once
-// Hosts: a few machines with clocks of their own that hold and wait for locks, on a network that goes wrong by a seed; and the checker that
-// sees every commit. For the tests under faults.
+// Ledger: follows locks through the txns that a store has committed, and says what no txn may do. For the tests under faults (store/life.h).
+
+#include <fmt/format.h>
 
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "evenkeel/base/rng.h"
-#include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/locks/detail/record.h"
 #include "evenkeel/locks/locks.h"
-#include "evenkeel/store/memory/memory.h"
-#include "tests/store/host_loop.h"
 
 namespace evenkeel::locks {
 
-// Clocks differ by at most 1 % from each other.
-constexpr std::int64_t skew_ppm = 5000;
-
-inline store::Faults some_faults(std::uint64_t seed, Rng& rng, Duration ttl, Duration delay_max) {
-  const auto some = [&](std::uint64_t most) { return static_cast<std::uint32_t>(rng.below(3) == 0 ? 0 : rng.below(most)); };
-  return {.seed = seed,
-          .delay_min = delay_max / 10,
-          .delay_max = delay_max,
-          .lost_requests = some(150'000),
-          .lost_answers = some(150'000),
-          .late_watch = some(150'000),
-          .stale_lists = some(400'000),
-          .timeout = Duration(rng.between(ttl.count() / 20, ttl.count())),
-          .lease = 2s,
-          .history = rng.below(2) == 0 ? 10'000U : 30U};
-}
-
-// Follows the locks through the txns that were committed, and says what no txn may do.
 class Ledger {
  public:
   struct Lock {
