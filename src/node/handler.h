@@ -10,8 +10,9 @@
 // A transition has everything that it needs: a handler never guesses whether this is a first placement or a restart, and never reads its
 // peers' states from a view that may be a moment old.
 //
-// Threads: transitions and seals of one shard come one after the other, of different shards at the same time; seal() and transitions that
-// leave or take leadership never wait behind slow ones of other shards. report() may come at any time. What a handler throws is its error.
+// Threads: transitions of one shard come one after the other, of different shards at the same time. seal() may come while a transition of its
+// shard runs, but never while one runs that takes, renews or leaves leadership; those and seals never wait behind slow ones of other shards.
+// report() may come at any time, and is quick. What a handler throws is its error.
 
 #include <cstdint>
 #include <functional>
