@@ -115,7 +115,7 @@ bool expect_map(Value value, Diagnostics& problems, std::string_view what) {
 
 std::string suggestion(std::string_view word, std::span<const std::string_view> candidates) {
   if (const auto near = nearest(word, candidates)) return fmt::format("did you mean {}?", quote(*near));
-  if (candidates.empty() || candidates.size() > 24) return "";
+  if (candidates.empty() || candidates.size() > 32) return "";
   return fmt::format("known: {}", fmt::join(candidates, ", "));
 }
 

@@ -36,7 +36,10 @@ bool number_in_json(std::string_view text) {
          (point == std::string_view::npos || all_digits(digits.substr(point + 1)));
 }
 
-std::string in_quotes(std::string_view text) { return quote(text, text.size()); }
+// Also of bytes that are no text: JSON would not be valid with them.
+std::string in_quotes(std::string_view text, Syntax syntax) {
+  return syntax == Syntax::json ? json_quoted(text) : quote(text, text.size());
+}
 
 }  // namespace
 
@@ -66,7 +69,7 @@ Writer& Writer::key(std::string_view name) {
   before_item();
   const bool number = name.find_first_not_of("0123456789") == std::string_view::npos;  // a key that reads well either way
   const bool bare = syntax_ == Syntax::yaml && plain_in_yaml(name) && (number || !could_be_other_than_text(name));
-  out_ += bare ? std::string(name) : in_quotes(name);
+  out_ += bare ? std::string(name) : in_quotes(name, syntax_);
   out_ += ':';
   after_key_ = true;
   return *this;
@@ -85,11 +88,11 @@ Writer& Writer::scalar(std::string_view finished) {
 
 Writer& Writer::text(std::string_view text) {
   const bool bare = syntax_ == Syntax::yaml && plain_in_yaml(text) && !could_be_other_than_text(text);
-  return bare ? scalar(text) : scalar(in_quotes(text));
+  return bare ? scalar(text) : scalar(in_quotes(text, syntax_));
 }
 
 Writer& Writer::number(std::string_view text) {
-  return syntax_ == Syntax::json && !number_in_json(text) ? scalar(in_quotes(text)) : scalar(text);
+  return syntax_ == Syntax::json && !number_in_json(text) ? scalar(in_quotes(text, syntax_)) : scalar(text);
 }
 
 Writer& Writer::begin(char bracket, Flow flow) {

@@ -6,6 +6,7 @@
 
 #include "evenkeel/base/text.h"
 #include "evenkeel/model/cluster.h"
+#include "evenkeel/model/detail/control_fields.h"
 
 namespace evenkeel {
 namespace {
@@ -60,7 +61,9 @@ class Checker {
       if (!full()) check_cores(workload, rows);
     }
     check_moving();
-    check_recent();
+    check_replicas("recent", cluster_.recent);
+    check_replicas("barred", cluster_.barred);
+    check_barred_once();
     return std::move(problems_);
   }
 
@@ -137,6 +140,40 @@ class Checker {
     for (const std::size_t i : repeats(std::span(settings.levels))) {
       add(path / "levels" / i, fmt::format("level {} is named twice", quote(settings.levels[i])));
     }
+    check_control(path, settings.control);
+  }
+
+  void check_between(const Path& path, Duration value, Duration least, Duration most, std::string_view why) {
+    if (value >= least && value <= most) return;
+    add(path, fmt::format("{} is not between {} and {}", format(value), format(least), format(most)), std::string(why));
+  }
+
+  void check_control(const Path& path, const ControlSettings& control) {
+    for (const auto& [name, member] : detail::settings_durations) check_duration(path / std::string(name), control.*member);
+    check_between(path / "session_ttl", control.session_ttl, 1s, 1h,
+                  "shorter, a pause looks like a death; longer, a death is seen late");
+    check_between(path / "controller_ttl", control.controller_ttl, 300ms, 1h,
+                  "shorter, a pause looks like a death; longer, a death is seen late");
+    if (control.permit == Duration::zero()) add(path / "permit", "a permit of no time would end at once", "give it some");
+    if (control.max_offline && control.resume_offline && *control.resume_offline > *control.max_offline) {
+      add(path / "resume_offline",
+          fmt::format("resume_offline {} is above max_offline {}", *control.resume_offline, *control.max_offline),
+          "maintenance would end before it begins: lower it");
+    }
+    if (control.extra_replicas == 0)
+      add(path / "extra_replicas", "without an extra replica nothing can move: a move adds one before it drops one",
+          "give 1 or more");
+    for (const auto& [name, member] : detail::settings_throttles) {
+      if ((control.*member).bytes_per_second.negative())
+        add(path / std::string(name) / "bytes_per_second", "a limit is negative", "give zero, for no limit, or more");
+    }
+    if (control.errors_max > Ratio::percent(100)) {
+      add(path / "errors_max", fmt::format("{} of the replicas can never be in error", format(control.errors_max)),
+          "give at most 100%");
+    }
+  }
+  void check_duration(const Path& path, Duration value) {
+    if (value < Duration::zero()) add(path, fmt::format("{} is negative", format(value)), "give zero or more");
   }
 
   void check_models() {
@@ -215,6 +252,38 @@ class Checker {
       add(path / "state_model", fmt::format("there is no state model {}", quote(workload.state_model.str())),
           near ? fmt::format("did you mean {}?", quote(*near)) : "name a built-in one or list it under state_models");
     }
+    check_control(path, workload);
+  }
+
+  // Where every node has a replica, their number is not the workload's to say.
+  bool on_every_node(const Workload& workload) const {
+    const StateModel* model = find_state_model(cluster_, workload.state_model.str());
+    return model == nullptr ||
+           std::ranges::any_of(model->states(), [](const State& state) { return state.count.kind == StateCount::Kind::nodes; });
+  }
+
+  void check_control(const Path& path, const Workload& workload) {
+    const WorkloadControl& control = workload.control;
+    const auto check_share = [&](const char* field, std::uint32_t value) {
+      if (value <= workload.replicas || on_every_node(workload)) return;
+      add(path / field, fmt::format("{} {} is more than the {} replicas of a shard", field, value, workload.replicas),
+          "lower it, or raise replicas");
+    };
+    check_share("min_active", control.min_active.value_or(0));
+    check_share("acks", control.acks);
+    if (control.fencing == Fencing::epoch && control.acks < 2) {
+      add(path / "fencing", fmt::format("fencing: epoch needs acks of at least 2, and has {}", control.acks),
+          "a leader that acknowledges a write alone is not stopped by sealing the others");
+    }
+    check_duration(path / "rebalance_delay", control.rebalance_delay.value_or(Duration::zero()));
+    for (const auto& [name, member] : detail::workload_durations) check_duration(path / std::string(name), control.*member);
+    if (control.transition == Duration::zero())
+      add(path / "transition", "a transition that may take no time is always overdue", "give it some");
+    if (control.metadata.size() > metadata_bytes_max) {
+      add(path / "metadata", fmt::format("metadata of {} bytes is too large", control.metadata.size()),
+          fmt::format("at most {} are allowed: every transition carries it", metadata_bytes_max));
+    }
+    if (find_invalid_utf8(control.metadata)) add(path / "metadata", "metadata is not valid UTF-8");
   }
 
   void check_relations(const Path& path, const Workload& workload) {
@@ -385,19 +454,34 @@ class Checker {
     check_side("to", [](const Moving& move) { return move.to; });
   }
 
-  void check_recent() {
-    for (std::size_t i = 0; i < cluster_.recent.size() && !full(); ++i) {
-      const Recent& recent = cluster_.recent[i];
-      const Path path = Path{"recent"} / i;
-      const Workload* workload = find_workload(recent.workload);
+  // A list of entries that name a workload, a shard and a node: recent and barred.
+  template <class Entry>
+  void check_replicas(const char* section, const std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i < entries.size() && !full(); ++i) {
+      const Entry& entry = entries[i];
+      const Path path = Path{section} / i;
+      const Workload* workload = find_workload(entry.workload);
       if (workload == nullptr) {
-        add(path / "workload", fmt::format("there is no workload {}", quote(recent.workload.str())),
-            suggest_workload(recent.workload));
-      } else if (recent.shard.value() >= workload->shards) {
-        add(path / "shard", fmt::format("there is no shard {}: {} has {}", recent.shard, workload->name, workload->shards),
+        add(path / "workload", fmt::format("there is no workload {}", quote(entry.workload.str())),
+            suggest_workload(entry.workload));
+      } else if (entry.shard.value() >= workload->shards) {
+        add(path / "shard", fmt::format("there is no shard {}: {} has {}", entry.shard, workload->name, workload->shards),
             "shards count from 0");
       }
-      known(path / "node", recent.node);
+      known(path / "node", entry.node);
+    }
+  }
+  void check_barred_once() {
+    const auto& barred = cluster_.barred;
+    std::vector<std::uint32_t> order(barred.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto key = [&](std::uint32_t i) { return std::tie(barred[i].workload, barred[i].shard, barred[i].node); };
+    std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    for (std::size_t i = 1; i < order.size() && !full(); ++i) {
+      const Barred& twice = barred[order[i]];
+      if (key(order[i - 1]) == key(order[i]) && twice.node.value() < cluster_.nodes.size())
+        add(Path{"barred"} / order[i],
+            fmt::format("{}/{} is barred from {} twice", twice.workload, twice.shard, node_name(twice.node)), "keep one");
     }
   }
 

@@ -20,6 +20,10 @@ std::string_view name(NodeStatus status) {
   return "no-leaders";
 }
 
+std::string_view name(Taint::Effect effect) { return effect == Taint::Effect::refuse ? "refuse" : "avoid"; }
+std::string_view name(Fencing fencing) { return fencing == Fencing::session ? "session" : "epoch"; }
+std::string_view name(KeyMap map) { return map == KeyMap::hash ? "hash" : "range"; }
+
 std::optional<std::span<const Quantity>> ShardLoads::find(ShardIndex shard) const {
   const auto found = std::ranges::lower_bound(shards, shard);
   if (found == shards.end() || *found != shard) return std::nullopt;

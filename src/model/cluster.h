@@ -50,6 +50,7 @@ struct Taint {
   Effect effect = Effect::refuse;
   friend bool operator==(const Taint&, const Taint&) = default;
 };
+std::string_view name(Taint::Effect effect);
 struct Toleration {
   std::string key;
   std::optional<std::string> value;  // none: any

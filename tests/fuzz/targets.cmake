@@ -2,6 +2,7 @@
 evenkeel_fuzz(document RUNS 30000 LIBS Evenkeel::base)
 evenkeel_fuzz(scalars RUNS 30000 LIBS Evenkeel::model)
 evenkeel_fuzz(cluster RUNS 15000 LIBS Evenkeel::model)
+evenkeel_fuzz(documents RUNS 30000 LIBS Evenkeel::model)
 evenkeel_fuzz(kafka RUNS 15000 LIBS Evenkeel::place)
 evenkeel_fuzz(place RUNS 5000 LIBS Evenkeel::place)
 evenkeel_fuzz(command_line RUNS 3000 LIBS Evenkeel::cli)

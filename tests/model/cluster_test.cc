@@ -77,6 +77,28 @@ TEST(Check, FindsWhatNoFileCouldSay) {
   EXPECT_EQ(check(cluster).size(), 5u);
 }
 
+// What a file refuses as it is read, a program may still ask for.
+TEST(Check, FindsWhatNoControllerCouldDo) {
+  Cluster cluster = small();
+  cluster.settings.control.steady = -1s;
+  cluster.settings.control.balance_per_zone.bytes_per_second = Quantity(-1);
+  WorkloadControl& control = cluster.workloads[0].control;
+  control.rebalance_delay = -1s;
+  control.linger = -1s;
+  control.metadata = std::string(metadata_bytes_max, 'x');
+  EXPECT_EQ(check(cluster).size(), 4u);
+  control.metadata.back() = '\xff';
+  control.metadata += "x";
+  std::vector<std::string> messages;
+  for (const Problem& problem : check(cluster)) messages.push_back(problem.message);
+  EXPECT_THAT(messages, ElementsAre("-1s is negative", "a limit is negative", "-1s is negative", "-1s is negative",
+                                    "metadata of 16385 bytes is too large", "metadata is not valid UTF-8"));
+  cluster = small();
+  cluster.barred = {{WorkloadId("t"), ShardIndex(1), NodeIndex(2)}, {WorkloadId("t"), ShardIndex(1), NodeIndex(3)}};
+  ASSERT_EQ(check(cluster).size(), 1u);
+  EXPECT_THAT(check(cluster)[0].path, ElementsAre("barred", "1", "node"));
+}
+
 TEST(Check, FindsTablesThatDoNotFit) {
   Cluster cluster = small();
   Workload& workload = cluster.workloads[0];
@@ -158,7 +180,7 @@ TEST(Exchange, VersionsAndNumbersNeverTie) {
   Target target{.node = NodeId("n1"), .incarnation = Incarnation(3), .number = {}, .replicas = {}};
   Target same = target;
   EXPECT_EQ(target, same);
-  same.replicas.push_back({.shard = {WorkloadId("t"), ShardIndex(1)}, .state = StateId("leader"), .version = {}});
+  same.replicas.push_back({.shard = ShardIndex(1), .state = StateId("leader"), .version = {}});
   EXPECT_NE(target, same);
   EXPECT_EQ(name(Reason::operator_asked), "operator");
   EXPECT_EQ(name(Reason::failover), "failover");

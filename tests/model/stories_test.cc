@@ -5,12 +5,15 @@
 //   state_models     what a file's own models answer: for each pair of states the next step; for 3 replicas of 5 nodes the states
 //   built_in NAME    the same for a built-in model, by its own name or Helix's
 //   shard            one id a line
+//   document KIND    a document of the store, shown in its one form, or what is wrong with it; KINDs are in document_kinds.h
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "evenkeel/model/model.h"
+#include "tests/model/document_kinds.h"
 #include "tests/story/story.h"
 
 namespace evenkeel {
@@ -82,11 +85,20 @@ std::string shards(const std::string& input) {
   return out;
 }
 
+std::string document(const story::Block& block) {
+  const auto kind = std::ranges::find(document_kinds, block.args.at(0), &DocumentKind::name);
+  if (kind == std::end(document_kinds)) return "unknown kind " + block.args[0];
+  const auto text = kind->rewrite(block.input);
+  if (text) return *text;
+  return text.error().code == Code::refused ? fmt::format("{}", text.error()) : text.error().message;
+}
+
 std::string handle(const story::Block& block) {
   if (block.command == "parse") return parse(block, [](const Cluster& c) { return format_cluster(c, Syntax::yaml); });
   if (block.command == "json") return parse(block, [](const Cluster& c) { return format_cluster(c, Syntax::json); });
   if (block.command == "expand") return parse(block, nodes_of);
   if (block.command == "state_models") return parse(block, state_models);
+  if (block.command == "document") return document(block);
   if (block.command == "shard") return shards(block.input);
   if (block.command == "built_in") {
     const StateModel* model = find_built_in(block.args.at(0));

@@ -1,6 +1,5 @@
 #pragma once
-// From a Document to a Cluster. One method per section of the file, each in the .cc file named after it; problems are collected, and
-// what was wrong is left at its default, so that the rest can still be read and said to be right or wrong.
+// From a Document to a Cluster. One method per section of the file, each in the .cc file named after it.
 
 #include <functional>
 #include <string>
@@ -9,14 +8,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "evenkeel/base/read.h"
-#include "evenkeel/model/cluster.h"
+#include "evenkeel/model/detail/part_reader.h"
 
 namespace evenkeel::detail {
 
-class ClusterReader {
+class ClusterReader : private PartReader {
  public:
-  explicit ClusterReader(const Document& document) : document_(document), problems_(document.problems()) {}
+  explicit ClusterReader(const Document& document) : PartReader(document.problems(), Unknown::refused), document_(document) {}
 
   // The whole file, checked.
   Parsed<Cluster> read();
@@ -25,17 +23,6 @@ class ClusterReader {
   // cluster_reader.cc
   void read_settings(Value value);
   void read_models(Value value);
-  void read_model(Value value, std::uint32_t at);
-  std::optional<Spread> read_spread(Value value);
-  std::optional<Amounts> read_amounts(Value value);
-  std::optional<Labels> read_labels(Value value);
-  template <class Id>
-  std::optional<Id> read_id(Value value) {
-    return read_text(value, problems_).transform([](std::string text) { return Id(std::move(text)); });
-  }
-  template <class Item>
-  std::optional<std::vector<Item>> read_list(Value value, std::string_view what,
-                                             const std::function<std::optional<Item>(Value)>& read);
   // Problems so far, also those that were not worth saying.
   std::size_t trouble() const { return problems_.found() + unsaid_; }
   // Remembers `what` as spoilt if there is more trouble than there was `before`.
@@ -53,13 +40,7 @@ class ClusterReader {
   // read_workloads.cc
   void read_workloads(Value value);
   void read_workload(Value value);
-  void read_loads(FieldReader& fields, Workload& workload);
-  std::optional<std::vector<ResourceId>> read_load_columns(Value value);
-  std::optional<ShardLoads> read_shard_loads(Value value);
-  void sort_by_shard(Value value, ShardLoads& loads);
   std::optional<Pins> read_pins(Value value);
-  std::optional<Toleration> read_toleration(Value value);
-  std::optional<ShardIndex> read_shard_key(Value key);
 
   // read_placement.cc
   template <class Cell>
@@ -69,12 +50,14 @@ class ClusterReader {
   void read_cores(Value value);
   void read_moving(Value value);
   void read_recent(Value value);
+  void read_barred(Value value);
+  template <class Entry>
+  void read_replica(Value value, std::string_view section, std::string_view what, std::vector<Entry>& out);
   std::optional<ShardIndex> read_shard(Value value);
   std::optional<NodeIndex> find_node(Value value);
   void index_nodes();
 
   const Document& document_;
-  Diagnostics problems_;
   Cluster cluster_;
   std::vector<std::uint32_t> node_entries_;   // by node: which entry of `nodes` wrote it
   std::vector<std::uint32_t> model_entries_;  // the same of `state_models`, of which unsound ones are left out
@@ -86,16 +69,5 @@ class ClusterReader {
   std::unordered_set<std::string>
       spoilt_;  // "nodes/2", "workloads/t1", "placement/t1": read with problems, so what follows from them is not judged
 };
-
-template <class Item>
-std::optional<std::vector<Item>> ClusterReader::read_list(Value value, std::string_view what,
-                                                          const std::function<std::optional<Item>(Value)>& read) {
-  if (!expect_list(value, problems_, what)) return std::nullopt;
-  std::vector<Item> out;
-  for (const Value item : value.items()) {
-    if (auto one = read(item)) out.push_back(*std::move(one));
-  }
-  return out;
-}
 
 }  // namespace evenkeel::detail

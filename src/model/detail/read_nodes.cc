@@ -87,7 +87,7 @@ std::optional<Taint> ClusterReader::read_taint(Value value) {
   fields.read("effect", taint.effect, [&](Value v) {
     return read_word(v, problems_, "an effect", effects).transform([](auto i) { return static_cast<Taint::Effect>(i); });
   });
-  fields.finish();
+  finish(fields);
   return taint;
 }
 

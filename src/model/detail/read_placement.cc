@@ -88,18 +88,27 @@ void ClusterReader::read_moving(Value value) {
   }
 }
 
+// `recent` and `barred` have one shape too.
+template <class Entry>
+void ClusterReader::read_replica(Value value, std::string_view section, std::string_view what, std::vector<Entry>& out) {
+  const auto before = trouble();
+  FieldReader fields(value, problems_, what);
+  Entry& entry = out.emplace_back();
+  fields.required("workload", entry.workload, [&](Value v) { return read_id<WorkloadId>(v); });
+  fields.required("shard", entry.shard, [&](Value v) { return read_shard(v); });
+  fields.required("node", entry.node, [&](Value v) { return find_node(v); });
+  fields.finish();
+  mark_if_spoilt(before, section, std::to_string(out.size() - 1));
+}
+
 void ClusterReader::read_recent(Value value) {
   if (!expect_list(value, problems_, "replicas that moved")) return;
-  for (const Value item : value.items()) {
-    const auto before = trouble();
-    FieldReader fields(item, problems_, "a recent move");
-    Recent& recent = cluster_.recent.emplace_back();
-    fields.required("workload", recent.workload, [&](Value v) { return read_id<WorkloadId>(v); });
-    fields.required("shard", recent.shard, [&](Value v) { return read_shard(v); });
-    fields.required("node", recent.node, [&](Value v) { return find_node(v); });
-    fields.finish();
-    mark_if_spoilt(before, "recent", std::to_string(cluster_.recent.size() - 1));
-  }
+  for (const Value item : value.items()) read_replica(item, "recent", "a recent move", cluster_.recent);
+}
+
+void ClusterReader::read_barred(Value value) {
+  if (!expect_list(value, problems_, "shards and nodes")) return;
+  for (const Value item : value.items()) read_replica(item, "barred", "a barred node", cluster_.barred);
 }
 
 std::optional<ShardIndex> ClusterReader::read_shard(Value value) {

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "evenkeel/base/text.h"
 #include "evenkeel/model/detail/cluster_reader.h"
+#include "evenkeel/model/detail/control_fields.h"
 
 namespace evenkeel::detail {
 namespace {
@@ -48,19 +50,27 @@ void ClusterReader::read_workloads(Value value) {
 }
 
 void ClusterReader::read_workload(Value value) {
-  const auto workload_id = [&](Value v) { return read_id<WorkloadId>(v); };
-  const auto workload_ids = [&](Value v) { return read_list<WorkloadId>(v, "workloads", workload_id); };
   const auto before = trouble();
   FieldReader fields(value, problems_, "a workload");
   Workload& out = cluster_.workloads.emplace_back();
-  workloads_sound_ &= fields.required("name", out.name, workload_id);
+  workloads_sound_ &= fields.required("name", out.name, [&](Value v) { return read_id<WorkloadId>(v); });
+  read_workload_fields(fields, out);
+  fields.read("pinned", out.pinned, [&](Value v) { return read_pins(v); });
+  fields.finish();
+  mark_if_spoilt(before, "workloads", out.name.str());
+}
+
+void PartReader::read_workload_fields(FieldReader& fields, Workload& out) {
+  const auto workload_ids = [&](Value v) {
+    return read_list<WorkloadId>(v, "workloads", [&](Value item) { return read_id<WorkloadId>(item); });
+  };
   fields.required("shards", out.shards, [&](Value v) { return read_count(v, problems_, {.most = shards_max}); });
   fields.count("replicas", out.replicas, {.least = 1, .most = replicas_max});
   fields.read("state_model", out.state_model, [&](Value v) -> std::optional<StateModelId> {
     auto text = read_text(v, problems_);
     if (!text) return std::nullopt;
-    const StateModel* model = find_state_model(cluster_, *text);
-    return model != nullptr ? model->name() : StateModelId(*std::move(text));  // an unknown one is said by check()
+    const StateModel* model = find_built_in(*text);  // by its own name or Helix's; a user's own has neither
+    return model != nullptr ? model->name() : StateModelId(*std::move(text));
   });
   read_loads(fields, out);
   fields.read("move_cost", out.move_cost, [&](Value v) { return read_quantity(v, problems_); });
@@ -71,13 +81,28 @@ void ClusterReader::read_workload(Value value) {
   fields.read("spread", out.spread, [&](Value v) { return read_spread(v); });
   fields.read("apart_from", out.apart_from, workload_ids);
   fields.read("close_to", out.close_to, workload_ids);
-  fields.read("pinned", out.pinned, [&](Value v) { return read_pins(v); });
   fields.flag("system", out.system);
-  fields.finish();
-  mark_if_spoilt(before, "workloads", out.name.str());
+  read_control(fields, out.control);
 }
 
-void ClusterReader::read_loads(FieldReader& fields, Workload& workload) {
+void PartReader::read_control(FieldReader& fields, WorkloadControl& out) {
+  static constexpr std::array<std::string_view, 2> fencings = {"session", "epoch"}, key_maps = {"hash", "range"};
+  const auto duration = [&](Value v) { return read_duration(v, problems_); };
+  fields.read("min_active", out.min_active, [&](Value v) { return read_number(v); });
+  fields.read("rebalance_delay", out.rebalance_delay, duration);
+  fields.read("fencing", out.fencing, [&](Value v) {
+    return read_word(v, problems_, "session or epoch", fencings).transform([](auto i) { return static_cast<Fencing>(i); });
+  });
+  fields.count("acks", out.acks);
+  fields.count("lag_max", out.lag_max, {.most = std::numeric_limits<std::uint64_t>::max()});
+  for (const auto& [name, member] : workload_durations) fields.read(name, out.*member, duration);
+  fields.read("key_map", out.key_map, [&](Value v) {
+    return read_word(v, problems_, "hash or range", key_maps).transform([](auto i) { return static_cast<KeyMap>(i); });
+  });
+  fields.text("metadata", out.metadata);
+}
+
+void PartReader::read_loads(FieldReader& fields, Workload& workload) {
   const auto amounts = [&](Value v) { return read_amounts(v); };
   fields.read("load", workload.load, amounts);
   fields.read("leader_load", workload.leader_load, amounts);
@@ -90,7 +115,7 @@ void ClusterReader::read_loads(FieldReader& fields, Workload& workload) {
   }
 }
 
-std::optional<ShardIndex> ClusterReader::read_shard_key(Value key) {
+std::optional<ShardIndex> PartReader::read_shard_key(Value key) {
   const auto number = parse_unsigned(key.text());
   if (number && *number <= shards_max) return ShardIndex(static_cast<std::uint32_t>(*number));
   problems_.add(key.place(), fmt::format("{} is not a shard's number", quote(key.text())), "shards are numbered from 0");
@@ -98,7 +123,7 @@ std::optional<ShardIndex> ClusterReader::read_shard_key(Value key) {
 }
 
 // Which resources the loads of single shards name, sorted. Nothing if they are not what they should be.
-std::optional<std::vector<ResourceId>> ClusterReader::read_load_columns(Value value) {
+std::optional<std::vector<ResourceId>> PartReader::read_load_columns(Value value) {
   constexpr std::size_t columns_max = 256;
   std::vector<ResourceId> columns;
   std::size_t pairs = 0;
@@ -127,7 +152,7 @@ std::optional<std::vector<ResourceId>> ClusterReader::read_load_columns(Value va
   return columns;
 }
 
-std::optional<ShardLoads> ClusterReader::read_shard_loads(Value value) {
+std::optional<ShardLoads> PartReader::read_shard_loads(Value value) {
   if (!expect_map(value, problems_, "shards and their loads")) return std::nullopt;
   auto columns = read_load_columns(value);
   if (!columns) return std::nullopt;
@@ -152,7 +177,7 @@ std::optional<ShardLoads> ClusterReader::read_shard_loads(Value value) {
   return read;
 }
 
-void ClusterReader::sort_by_shard(Value value, ShardLoads& loads) {
+void PartReader::sort_by_shard(Value value, ShardLoads& loads) {
   if (!std::ranges::is_sorted(loads.shards)) {
     const std::size_t width = loads.resources.size();
     ShardLoads out{.resources = loads.resources};
@@ -192,12 +217,12 @@ std::optional<Pins> ClusterReader::read_pins(Value value) {
   return out;
 }
 
-std::optional<Toleration> ClusterReader::read_toleration(Value value) {
+std::optional<Toleration> PartReader::read_toleration(Value value) {
   FieldReader fields(value, problems_, "a toleration");
   Toleration out;
   fields.required("key", out.key, [&](Value v) { return read_text(v, problems_); });
   fields.read("value", out.value, [&](Value v) { return read_text(v, problems_); });
-  fields.finish();
+  finish(fields);
   return out;
 }
 

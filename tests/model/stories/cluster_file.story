@@ -157,3 +157,55 @@ workloads:
       0: {disk: 2}
       1: {}
       2: {}
+
+# What the controller is told: a limit that names bytes keeps its copies, and what is as it would be is left out.
+parse
+settings: {session_ttl: 15s, controller_ttl: 3s, rebalance_delay: 10m, max_offline: 3, resume_offline: 0, extra_replicas: 2, permit: 1h,
+           steady: 90s, recovery: {bytes_per_second: 50Mi}, balance: {copies: 10}, recovery_per_node: {copies: 8},
+           balance_per_zone: {copies: 4, bytes_per_second: 1.5G}, errors_max: 2.5%}
+nodes: [{name: n1}, {name: n2}]
+workloads:
+  - {name: t1, shards: 8, replicas: 3, min_active: 2, rebalance_delay: 0s, acks: 2, fencing: epoch, seal_wait: 2s, lag_max: 1000,
+     hand_over: 10s, linger: 0.5s, transition: 1h, key_map: range, metadata: "{\"codec\": \"zstd\"}\n"}
+  - {name: t2, shards: 8, state_model: everywhere, min_active: 2, fencing: session, key_map: hash, acks: 0}
+barred:
+  - {workload: t1, shard: 3, node: n2}
+  - {workload: t1, shard: 3, node: n1}
+----
+cluster: default
+settings:
+  session_ttl: 15s
+  rebalance_delay: 10m
+  permit: 1h
+  steady: 1m30s
+  max_offline: 3
+  resume_offline: 0
+  extra_replicas: 2
+  recovery: {bytes_per_second: 50Mi}
+  balance: {copies: 10}
+  balance_per_zone: {copies: 4, bytes_per_second: 1500000000}
+  errors_max: 2.5%
+nodes:
+  - {name: n1}
+  - {name: n2}
+workloads:
+  - name: t1
+    shards: 8
+    replicas: 3
+    min_active: 2
+    rebalance_delay: 0s
+    fencing: epoch
+    acks: 2
+    lag_max: 1000
+    seal_wait: 2s
+    linger: 500ms
+    transition: 1h
+    key_map: range
+    metadata: "{\"codec\": \"zstd\"}\n"
+  - name: t2
+    shards: 8
+    state_model: everywhere
+    min_active: 2
+barred:
+  - {workload: t1, shard: 3, node: n2}
+  - {workload: t1, shard: 3, node: n1}

@@ -23,7 +23,7 @@ c.yaml:7:63: error: "64GB" has the unknown suffix "GB": did you mean 64G?
 c.yaml:8:53: error: there is no workload "t11"
   did you mean "t1"?
 c.yaml:8:59: error: unknown field "soft" of a workload
-  known: name, shards, replicas, state_model, load, leader_load, shard_loads, weight, move_cost, require, tolerate, spread, apart_from, close_to, pinned, system
+  known: name, shards, replicas, state_model, load, leader_load, shard_loads, weight, move_cost, require, tolerate, spread, apart_from, close_to, system, min_active, rebalance_delay, fencing, acks, lag_max, seal_wait, hand_over, linger, transition, key_map, metadata, pinned
 c.yaml:8:81: error: there is no state model "MasterSlav"
   did you mean "MasterSlave"?
 c.yaml:9:1: error: unknown field "placment" of a cluster file
@@ -498,3 +498,79 @@ nodes: [{name: "w[1-1048576]", labels: {a: 1, b: 1, c: 1, d: 1, e: 1}}]
 ----
 c.yaml:1:16: error: more than 4194304 labels, taints and amounts of all nodes together
   name fewer nodes
+
+# What the controller cannot be told.
+parse
+settings: {session_ttl: 500ms, controller_ttl: 2h, max_offline: 2, resume_offline: 3, extra_replicas: 0, permit: 0s, errors_max: 101%}
+nodes: [{name: n1}]
+workloads:
+  - {name: t1, shards: 8, replicas: 3, min_active: 4, acks: 5, transition: 0s}
+  - {name: t2, shards: 8, replicas: 3, acks: 1, fencing: epoch}
+  - {name: t3, shards: 8, replicas: 3, fencing: epoch}
+barred:
+  - {workload: t1, shard: 3, node: n1}
+  - {workload: t1, shard: 8, node: n1}
+  - {workload: t4, shard: 0, node: n1}
+  - {workload: t1, shard: 3, node: n1}
+----
+c.yaml:1:25: error: 500ms is not between 1s and 1h
+  shorter, a pause looks like a death; longer, a death is seen late
+c.yaml:1:48: error: 2h is not between 300ms and 1h
+  shorter, a pause looks like a death; longer, a death is seen late
+c.yaml:1:84: error: resume_offline 3 is above max_offline 2
+  maintenance would end before it begins: lower it
+c.yaml:1:103: error: without an extra replica nothing can move: a move adds one before it drops one
+  give 1 or more
+c.yaml:1:114: error: a permit of no time would end at once
+  give it some
+c.yaml:1:130: error: 101% of the replicas can never be in error
+  give at most 100%
+c.yaml:4:52: error: min_active 4 is more than the 3 replicas of a shard
+  lower it, or raise replicas
+c.yaml:4:61: error: acks 5 is more than the 3 replicas of a shard
+  lower it, or raise replicas
+c.yaml:4:76: error: a transition that may take no time is always overdue
+  give it some
+c.yaml:5:58: error: fencing: epoch needs acks of at least 2, and has 1
+  a leader that acknowledges a write alone is not stopped by sealing the others
+c.yaml:6:49: error: fencing: epoch needs acks of at least 2, and has 0
+  a leader that acknowledges a write alone is not stopped by sealing the others
+c.yaml:9:27: error: there is no shard 8: t1 has 8
+  shards count from 0
+c.yaml:10:16: error: there is no workload "t4"
+  list it under workloads
+c.yaml:11:5: error: t1/3 is barred from n1 twice
+  keep one
+
+parse
+settings: {rebalance_delay: 5, recovery: 3, balance: {copys: 1}, recovery_per_zone: {copies: -1, bytes_per_second: fast}, permit: -1s}
+workloads:
+  - {name: t1, shards: 8, fencing: epochs, key_map: list, lag_max: 18446744073709551616, metadata: [], linger: soon}
+barred: [{workload: t1, shard: x, node: n1}, 5]
+----
+c.yaml:1:29: error: "5" has no unit: add a unit, for example 5s
+c.yaml:1:42: error: expected a limit with its fields, found "3"
+c.yaml:1:55: error: unknown field "copys" of a limit
+  known: copies, bytes_per_second
+c.yaml:1:94: error: "-1" is negative
+  give zero or more
+c.yaml:1:116: error: "fast" is not a quantity: write a number, for example 0.5, 500m or 64Gi
+c.yaml:1:131: error: "-1s" is negative
+  give zero or more
+c.yaml:3:36: error: expected session or epoch, found "epochs"
+  did you mean "epoch"?
+c.yaml:3:53: error: expected hash or range, found "list"
+  known: hash, range
+c.yaml:3:68: error: "18446744073709551616" is too large: at most 18446744073709551615
+c.yaml:3:100: error: expected text, found a list
+c.yaml:3:112: error: "soon" is not a duration: write a number and a unit, for example 15s or 1h30m
+c.yaml:4:32: error: "x" is not a whole number: write digits only, for example 12
+c.yaml:4:41: error: there is no node "n1"
+  list it under nodes
+c.yaml:4:46: error: expected a barred node with its fields, found "5"
+
+# Of what is wrong already, nothing more is said.
+parse
+workloads: [{name: t1, shards: 8, replicas: three, min_active: 2, acks: 3}]
+----
+c.yaml:1:45: error: "three" is not a whole number: write digits only, for example 12
