@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "evenkeel/node/detail/participant_work.h"
+#include "evenkeel/node/detail/take_over.h"
 
 namespace evenkeel::node {
 namespace {
@@ -60,15 +61,21 @@ void Participant::Work::log(Level level, std::string_view message, std::string_v
 
 // ------------------------------------------------------------------------------------------------------------- joining
 
+void Participant::Work::start() {
+  if (!options_.owns_data) return open_session();
+  detail::take_over(store_, keys_.beat(options_.node.name), options_.data, guarded([](Work& self) { self.open_session(); }));
+}
+
 // Somebody of the same name may be alive, or not yet known to be dead: this waits for its end, and again.
 void Participant::Work::open_session() {
+  if (stage_ != Stage::staying) return;
   next_ = new_incarnation(options_.rng);
   const Duration ttl = options_.node.session_ttl;
   store::Session::open(
       store_,
       {.key = keys_.beat(options_.node.name),
        .ttl = ttl,
-       .meta = options_.node.address,
+       .meta = detail::beat_meta(options_.node.address, options_.data),
        .identity = store::Identity(fmt::to_string(next_.value()))},
       4 * ttl, guarded([](Work& self, Result<std::unique_ptr<store::Session>> session) { self.on_session(std::move(session)); }));
 }

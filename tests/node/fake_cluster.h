@@ -23,8 +23,8 @@ using Disk = std::map<ShardId, Held>;
 
 class SlowHandler final : public AsyncHandler {
  public:
-  SlowHandler(Loop& loop, Rng rng, Disk& disk, Duration slowest, std::uint32_t failing_percent)
-      : loop_(loop), rng_(rng), disk_(disk), slowest_(slowest), failing_percent_(failing_percent) {}
+  SlowHandler(Loop& loop, Rng rng, Disk& disk, Duration slowest, std::uint32_t failing)
+      : failing_percent(failing), loop_(loop), rng_(rng), disk_(disk), slowest_(slowest) {}
 
   void transition(Transition transition, bool, std::stop_token stop, std::move_only_function<void(Result<>)> answer) override {
     if (!busy.insert(transition.shard).second) ++overlaps;
@@ -32,7 +32,7 @@ class SlowHandler final : public AsyncHandler {
     later_on([this, transition = std::move(transition), stop, answer = std::move(answer)]() mutable {
       busy.erase(transition.shard);
       if (stop.stop_requested()) return answer(fail(Code::cancelled, "stopped"));
-      if (rng_.chance(failing_percent_, 100)) return answer(fail(Code::unavailable, "out of luck"));
+      if (rng_.chance(failing_percent, 100)) return answer(fail(Code::unavailable, "out of luck"));
       if (transition.to.str() == state_dropped) {
         disk_.erase(transition.shard);
       } else {
@@ -60,6 +60,7 @@ class SlowHandler final : public AsyncHandler {
   std::set<ShardId> busy;
   int overlaps = 0;  // transitions of one shard at the same time
   int transitions = 0;
+  std::uint32_t failing_percent = 0;
 
  private:
   void later_on(Loop::Callback callback) {
@@ -73,7 +74,6 @@ class SlowHandler final : public AsyncHandler {
   Rng rng_;
   Disk& disk_;
   Duration slowest_;
-  std::uint32_t failing_percent_;
   std::uint64_t progress_ = 0;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
@@ -120,11 +120,9 @@ class FakeController {
       out.push_back(parse_report(entry.value, *keys_.parse(entry.key), entry.key).value());
     return out;
   }
-  // The end: no seals are open.
-  void lift_seals() {
-    for (auto& entry : entries_) {
-      if (entry.seal) tell(entry, entry.state, Reason::failover);
-    }
+  // Everything once more, without seals: what was given up is tried again.
+  void tell_all() {
+    for (auto& entry : entries_) tell(entry, entry.state, Reason::operator_asked);
     written_ = false;
   }
 

@@ -23,7 +23,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
  public:
   Work(store::Store& store, AsyncHandler& handler, ParticipantOptions options);
 
-  void start() { open_session(); }
+  void start();
   void close();
   void leave(Duration timeout, store::Answer<void> answer);
   void pulse_now();
