@@ -100,7 +100,8 @@ Result<> Pool::run(const Transition& transition, bool urgent, const std::stop_to
   const EitherStop either(stop, ending_.get_token());
   broker::Grant grant;
   if (!urgent && broker_ != nullptr) {
-    broker::Task task{.name = format(transition.shard), .type = transition.copy_from ? "bootstrap" : "transition"};
+    broker::Task task{
+        .name = format(transition.shard), .type = transition.copy_from ? "bootstrap" : "transition", .need = {.cpu = 1}};
     auto granted = broker_->acquire(std::move(task), Duration::max(), either.token());
     if (!granted) return fail(std::move(granted).error().in("broker"));
     grant = *std::move(granted);
