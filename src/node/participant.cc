@@ -66,18 +66,20 @@ void Participant::Work::start() {
   detail::take_over(store_, keys_.beat(options_.node.name), options_.data, guarded([](Work& self) { self.open_session(); }));
 }
 
-// Somebody of the same name may be alive, or not yet known to be dead: this waits for its end, and again.
+// Somebody of the same name may be alive, or not yet known to be dead: this waits for its end, and again. Each time long enough to see one that
+// is dead out, and not longer: an identity whose first beat may have been written, unknown to it, and ended by others, must not be tried for ever.
 void Participant::Work::open_session() {
   if (stage_ != Stage::staying) return;
   next_ = new_incarnation(options_.rng);
   const Duration ttl = options_.node.session_ttl;
-  store::Session::open(
-      store_,
-      {.key = keys_.beat(options_.node.name),
-       .ttl = ttl,
-       .meta = detail::beat_meta(options_.node.address, options_.data),
-       .identity = store::Identity(fmt::to_string(next_.value()))},
-      4 * ttl, guarded([](Work& self, Result<std::unique_ptr<store::Session>> session) { self.on_session(std::move(session)); }));
+  store::Session::open(store_,
+                       {.key = keys_.beat(options_.node.name),
+                        .ttl = ttl,
+                        .meta = detail::beat_meta(options_.node.address, options_.data),
+                        .identity = store::Identity(fmt::to_string(next_.value()))},
+                       ttl * 3 / 2, guarded([](Work& self, Result<std::unique_ptr<store::Session>> session) {
+                         self.on_session(std::move(session));
+                       }));
 }
 
 void Participant::Work::on_session(Result<std::unique_ptr<store::Session>> session) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tests/node/fake_cluster.h"
+#include "tests/store/host_loop.h"
 
 namespace evenkeel::node {
 namespace {
@@ -21,14 +22,17 @@ ParticipantOptions options_of(Rng& rng, const std::string& address = "h1:1") {
   return options;
 }
 
-// One process: its client of the store, its handler and its participant, which go together.
+// One process on a host of its own, whose clock is not quite the world's: its client of the store, its handler and its participant, which go
+// together.
 struct Process {
-  Process(store::World& world, Loop& loop, Rng& rng, Disk& disk, Duration slowest, std::uint32_t failing,
-          std::string client = "n1")
-      : store(world.connect(client)),
-        handler(loop, Rng(rng.next()), disk, slowest, failing),
+  Process(store::World& world, VirtualLoop& outside, Rng& rng, Disk& disk, Duration slowest, std::uint32_t failing,
+          const std::string& client = "n1")
+      : host(outside, rng.between(-5000, 5000), Duration(rng.between(0, Duration(1h).count()))),
+        store(world.connect(client, host)),
+        handler(host, Rng(rng.next()), disk, slowest, failing),
         participant(*store, handler, options_of(rng, client)) {}
 
+  store::HostLoop host;
   std::unique_ptr<store::Store> store;
   SlowHandler handler;
   Participant participant;
@@ -294,6 +298,7 @@ RC_GTEST_PROP(ParticipantFaults, EndsAsTold, (std::uint64_t seed)) {
     if (what == 0) fixture.world.expire("n1");
     if (what == 1) fixture.world.cut_off("n1");
     if (what == 2) fixture.world.heal("n1");
+    if (what == 4) process->host.pause(Duration(rng.between(0, Duration(2 * ttl).count())));
     if (what == 3) {  // it crashes, and is started again
       fixture.processes.clear();
       process.reset();
@@ -321,8 +326,12 @@ RC_GTEST_PROP(ParticipantFaults, TwinsTakeTurns, (std::uint64_t seed)) {
   fixture.processes = {&a, &b};
   for (int i = 0; i < 8; ++i) {
     fixture.run(Duration(rng.between(0, Duration(10s).count())), true);
-    const std::string& one = rng.chance(1, 2) ? "a" : "b";
-    rng.chance(1, 2) ? fixture.world.cut_off(one) : fixture.world.heal(one);
+    const bool first = rng.chance(1, 2);
+    const std::string one = first ? "a" : "b";
+    const std::uint64_t what = rng.below(4);
+    if (what == 0) fixture.world.cut_off(one);
+    if (what == 1) fixture.world.heal(one);
+    if (what > 1) (first ? a : b).host.pause(Duration(rng.between(0, Duration(3 * ttl).count())));
     if (!fixture.wrong.empty()) RC_FAIL(fixture.wrong);
   }
 }
