@@ -174,14 +174,14 @@ template <>
 struct Shape<ShardRecord> {
   static constexpr std::string_view what = "a record";
   static constexpr auto fields = std::tuple(required("shard", &ShardRecord::shard), required("version", &ShardRecord::version),
-                                            field("has_data", &ShardRecord::has_data), field("seal", &ShardRecord::seal),
-                                            field("hand_over", &ShardRecord::hand_over),
+                                            field("told", &ShardRecord::told), field("has_data", &ShardRecord::has_data),
+                                            field("seal", &ShardRecord::seal), field("hand_over", &ShardRecord::hand_over),
                                             field("placement", &ShardRecord::placement), field("holders", &ShardRecord::holders));
 };
 template <>
 struct Shape<RecordBucket> {
   static constexpr std::string_view what = "a bucket of records";
-  static constexpr auto fields = std::tuple(required("shards", &RecordBucket::shards));
+  static constexpr auto fields = std::tuple(field("spec", &RecordBucket::spec), required("shards", &RecordBucket::shards));
 };
 template <>
 struct Shape<ReplicaTarget> {

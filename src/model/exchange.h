@@ -90,6 +90,7 @@ struct ShardRecord {
 struct RecordBucket {
   WorkloadId workload;
   Bucket bucket;
+  std::uint64_t spec = 0;           // a hash of what targets say about the workload, as they were written last
   std::vector<ShardRecord> shards;  // by shard
   friend bool operator==(const RecordBucket&, const RecordBucket&) = default;
 };

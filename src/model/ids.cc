@@ -1,6 +1,7 @@
 #include "evenkeel/model/ids.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "evenkeel/base/text.h"
 
@@ -37,6 +38,16 @@ Result<ShardId> parse_shard_id(std::string_view text) {
   if (*number > std::numeric_limits<std::uint32_t>::max())
     return fail(Code::invalid, "{}: the shard's number is too large", quote(text));
   return ShardId{WorkloadId(std::string(text.substr(0, slash))), ShardIndex(static_cast<std::uint32_t>(*number))};
+}
+
+std::string format(Incarnation incarnation) { return fmt::format("{:016x}", incarnation.value()); }
+
+Result<Incarnation> parse_incarnation(std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (text.size() != 16 || error != std::errc() || end != text.data() + text.size())
+    return fail(Code::invalid, "{} is no incarnation: expected 16 hexadecimal digits", quote(text));
+  return Incarnation(number);
 }
 
 std::optional<std::string> why_not_a_name(std::string_view text) { return why_not(text, ".-:@+"); }

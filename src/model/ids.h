@@ -52,6 +52,10 @@ struct ShardId {
 std::string format(const ShardId& id);
 Result<ShardId> parse_shard_id(std::string_view text);
 
+// As the identity of its session: 16 hexadecimal digits, and back.
+std::string format(Incarnation incarnation);
+Result<Incarnation> parse_incarnation(std::string_view text);
+
 constexpr std::size_t name_bytes_max = 253;
 
 // Why a text is not a name, or nothing if it is one. The parts of a zone path and the names of nodes, workloads, resources, states

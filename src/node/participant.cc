@@ -76,7 +76,7 @@ void Participant::Work::open_session() {
                        {.key = keys_.beat(options_.node.name),
                         .ttl = ttl,
                         .meta = detail::beat_meta(options_.node.address, options_.data),
-                        .identity = store::Identity(fmt::to_string(next_.value()))},
+                        .identity = store::Identity(format(next_))},
                        ttl * 3 / 2, guarded([](Work& self, Result<std::unique_ptr<store::Session>> session) {
                          self.on_session(std::move(session));
                        }));
@@ -194,7 +194,7 @@ void Participant::Work::check_live() {
 void Participant::Work::watch_targets() {
   joined_ = true;
   incarnation_.store(next_.value(), std::memory_order_release);
-  log(Level::info, "joined", fmt::to_string(next_.value()));
+  log(Level::info, "joined", format(next_));
   targets_.clear();
   pulsed_.clear();
   watching_ = store_.watch(keys_.target_prefix(options_.node.name), std::nullopt,

@@ -78,6 +78,18 @@ class Session {
   virtual void end(Answer<Revision> answer) = 0;
 };
 
+// What a session's key says; for those who follow many.
+struct Beat {
+  Identity identity;
+  std::uint64_t count = 0;  // of the writes of this identity that were sent: no two have the same
+  Duration ttl = {};
+  std::string meta;
+  bool ended = false;
+  friend bool operator==(const Beat&, const Beat&) = default;
+};
+// Code::invalid, with the key, if it is something else.
+Result<Beat> parse_session_beat(const Entry& entry);
+
 // The proof that an identity is over.
 struct Ended {
   Identity identity;

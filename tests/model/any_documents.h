@@ -91,7 +91,7 @@ class AnyDocuments : private AnyCluster {
   }
   // Of the workload t1, and its bucket 3.
   RecordBucket records() {
-    RecordBucket out{.workload = WorkloadId("t1"), .bucket = Bucket(3), .shards = {}};
+    RecordBucket out{.workload = WorkloadId("t1"), .bucket = Bucket(3), .spec = small(1000), .shards = {}};
     for (const ShardIndex shard : shards()) out.shards.push_back(record(shard));
     return out;
   }
@@ -145,7 +145,7 @@ class AnyDocuments : private AnyCluster {
   }
 
   ShardRecord record(ShardIndex shard) {
-    ShardRecord out{.shard = shard, .version = version(), .has_data = rng_.chance(1, 2)};
+    ShardRecord out{.shard = shard, .version = version(), .told = version(), .has_data = rng_.chance(1, 2)};
     out.seal = maybe(&AnyDocuments::epoch);
     if (rng_.chance(1, 4)) out.hand_over = HandOver{node_id(), node_id()};
     out.placement = node_ids();

@@ -164,8 +164,8 @@ TEST(Documents, AreAsTheirPageShowsThem) {
   std::ifstream page(EVENKEEL_TESTS_DIR "/../docs/documents.md");
   std::string kind, text;
   std::set<std::string_view> shown;
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
+  bool inside = false, between = true;  // in an example; after an empty line
+  for (std::string line; std::getline(page, line); between = line.empty()) {
     if (line == "```" && std::exchange(inside, false)) {
       ASSERT_TRUE(kinds.contains(kind)) << kind;
       const auto known = std::ranges::find(document_kinds, kinds.at(kind), &DocumentKind::name);
@@ -177,7 +177,7 @@ TEST(Documents, AreAsTheirPageShowsThem) {
       text += line + "\n";
     } else if (line == "```json") {
       inside = true;
-    } else if (line.starts_with('`')) {
+    } else if (between && line.starts_with('`')) {
       kind = line.substr(1, line.find_first_of("/`", 1) - 1);
     } else if (line.starts_with('#')) {
       kind = line;

@@ -62,7 +62,7 @@ void ShardStep::clear_proved() {
   for (Holder& holder : next_.holders) {
     if (holder.may_be.str().empty()) continue;
     const NodeFacts* node = facts(holder).node;
-    const bool over = node != nullptr && (node->incarnation != holder.incarnation || node->over);
+    const bool over = node != nullptr && (node->over || (!node->unknown && node->incarnation != holder.incarnation));
     const ReplicaReport* report = heard(holder);
     const bool left = holder.told != holder.may_be && report != nullptr && report->state != holder.may_be;
     if (over || left || broken(Broken::lead_without_proof)) {
@@ -141,6 +141,7 @@ void ShardStep::finish() {
 }
 
 ShardOutput ShardStep::decide() {
+  if (in_.placement != nullptr) next_.placement = *in_.placement;
   clear_proved();
   take_back();
   if (in_.may_change_leaders) lead();

@@ -37,8 +37,9 @@ struct Spec {
 // What is known about a node.
 struct NodeFacts {
   bool joined = false;      // it has a session that is not over, and all of its inventory is known
-  Incarnation incarnation;  // of that session, or of the last one
-  bool over = true;         // that session is provably over. All earlier ones are
+  Incarnation incarnation;  // of its latest session
+  bool over = false;        // that session is provably over
+  bool unknown = true;  // which session is its latest is not known: then `over` says that all are, by the time that has passed
   DataId data;
   bool suspect = false;        // it has not been heard of for a while
   bool may_lead = true;        // no operation, permit or unsteadiness forbids it
@@ -68,7 +69,8 @@ enum class Slot : std::uint8_t { recovery, balance };
 struct ShardInput {
   const Spec& spec;
   const ShardRecord& record;
-  const ShardView& view;  // as it was written last
+  const ShardView& view;                           // as it was written last
+  const std::vector<NodeId>* placement = nullptr;  // another one than the record's; null: the same
   std::function<HolderFacts(const NodeId&)> facts;
   Epoch highest;                   // that any report or seal of any node has named
   bool may_move = true;            // no maintenance, no freeze

@@ -142,6 +142,17 @@ bool ShardStep::seal_is_patient() const {
 }
 
 void ShardStep::seal_and_lead() {
+  // Every disk that held it is gone, and somebody says so be it: it begins anew, and its epochs go on.
+  const bool all_lost =
+      std::ranges::all_of(next_.holders, [&](const Holder& holder) { return !counts(holder) || is_lost_disk(holder); });
+  if (all_lost && in_.accept_loss) {
+    next_.holders.clear();
+    next_.has_data = false;
+    next_.seal.reset();
+    forgets_order_ = true;
+    return;
+  }
+  if (all_lost) say("every disk that held it is gone: `shard lead --accept-loss` begins it anew");
   if (!next_.seal) {
     next_.seal = next_epoch();
     timers_.sealing = in_.now;
@@ -154,7 +165,8 @@ void ShardStep::seal_and_lead() {
     if (!counts(holder)) continue;
     const bool skips = broken(Broken::skip_seal) && is_present(holder) && facts(holder).report != nullptr;
     if (!is_sealed(holder) && !skips) {
-      awaited.push_back(holder.node.str());
+      if (!is_lost_disk(holder) || spec_.control.acks > 0)
+        awaited.push_back(holder.node.str());  // a disk that is gone holds nothing
       continue;
     }
     ++sealed;
@@ -170,6 +182,13 @@ void ShardStep::seal_and_lead() {
     say("nobody leads: {} of {} sealed, waits for {}", sealed, std::max(seals_needed(), std::size_t{1}),
         fmt::join(awaited, ", "));
     return;
+  }
+  // If so many that every acknowledged write is known to one of them know of none, there is none: somebody was told to lead, and never did.
+  const bool knows_all = awaited.empty() || spec_.control.acks > 0;
+  if (able.empty() && knows_all) {
+    for (Holder& holder : next_.holders) {
+      if (counts(holder) && is_sealed(holder) && !is_failed(holder)) able.push_back(&holder);
+    }
   }
   if (able.empty()) return say("nobody leads: nobody that is there has held its data");
   const auto place_of = [&](const Holder& holder) {

@@ -24,10 +24,9 @@ bool ShardStep::is_settled() const {
   });
 }
 
-bool ShardStep::serves_without(const Holder& holder) const {
-  const auto others = std::ranges::count_if(
-      next_.holders, [&](const Holder& other) { return other.node != holder.node && !other.leaving && serves(other); });
-  return static_cast<std::uint32_t>(others) >= spec_.min_active;
+std::uint32_t ShardStep::serving_without(const Holder& holder) const {
+  return static_cast<std::uint32_t>(std::ranges::count_if(
+      next_.holders, [&](const Holder& other) { return other.node != holder.node && !other.leaving && serves(other); }));
 }
 
 // Those in error and those on lost nodes that should not hold it use none.
@@ -74,23 +73,26 @@ void ShardStep::add() {
   }
 }
 
-// One at a time is told off, so that the others go on without it.
+// Whether the shard can do without it.
+bool ShardStep::is_unmissed(const Holder& holder) const {
+  if (is_lost_disk(holder) || spec_.deleted || broken(Broken::break_before_make)) return true;
+  if (!holder.arrived && (!is_present(holder) || !is_placed(holder.node))) return true;  // it came to nothing
+  const std::uint32_t others = serving_without(holder);
+  return others >= spec_.replicas || (is_settled() && (others >= spec_.min_active || broken(Broken::ignore_min_active)));
+}
+
+// One at a time is told off, so that the others go on without it; and is taken back if it is wanted again.
 void ShardStep::leave() {
   for (Holder& holder : next_.holders) {
-    if (!holder.leaving && counts(holder)) continue;
-    if (counts(holder) && is_placed(holder.node) && !is_lost_disk(holder)) {
-      holder.leaving = false;  // it is wanted again
-      timers_.leaving.reset();
-    }
-    if (counts(holder) && holder.leaving) return;
+    if (!counts(holder) || !holder.leaving) continue;
+    const bool wanted = is_placed(holder.node) && !is_lost_disk(holder);
+    if (!wanted && is_unmissed(holder)) return;
+    holder.leaving = false;
+    timers_.leaving.reset();
   }
   for (Holder& holder : next_.holders) {
-    const bool void_disk = is_lost_disk(holder);
-    if (!counts(holder) || !holder.may_be.str().empty() || (is_placed(holder.node) && !void_disk)) continue;
-    const bool came_to_nothing = !holder.arrived && (!is_present(holder) || !is_placed(holder.node));
-    const bool unmissed = void_disk || came_to_nothing || spec_.deleted || broken(Broken::break_before_make) ||
-                          (is_settled() && (serves_without(holder) || broken(Broken::ignore_min_active)));
-    if (!unmissed) {
+    if (!counts(holder) || !holder.may_be.str().empty() || (is_placed(holder.node) && !is_lost_disk(holder))) continue;
+    if (!is_unmissed(holder)) {
       say("{} stays until the others serve", holder.node);
       continue;
     }
@@ -101,24 +103,45 @@ void ShardStep::leave() {
   }
 }
 
-// Who was told off is dropped when the leader counts without it and clients have had time to notice.
+// Whether the leader counts without it, and so many others have all that was acknowledged with its help that a seal without it is as good as one
+// with it.
+bool ShardStep::is_done_without(const Holder& leaver) {
+  if (!spec_.lead || !next_.has_data || spec_.deleted || broken(Broken::forget_voters_at_once)) return true;
+  const auto leads = std::ranges::find(next_.holders, *spec_.lead, &Holder::told);
+  const ReplicaReport* report = leads == next_.holders.end() ? nullptr : heard(*leads);
+  if (report == nullptr || report->state != *spec_.lead || report->version < leaver.version) {
+    say("{} stays until the leader knows that it goes", leaver.node);
+    return false;
+  }
+  if (!spec_.seals || spec_.control.acks <= 1) return true;
+  std::uint32_t copies = 1;
+  for (const Holder& other : next_.holders) {
+    if (!counts(other) || other.leaving || other.node == leads->node) continue;
+    const ReplicaReport* has = heard(other);
+    copies += has != nullptr && has->version.epoch == next_.version.epoch && facts(other).progress >= report->progress ? 1 : 0;
+  }
+  if (copies >= spec_.control.acks) return true;
+  say("{} stays until {} others have all that {} has", leaver.node, spec_.control.acks - 1, leads->node);
+  return false;
+}
+
+// Who was told off is dropped when it is not needed for anything, and clients have had time to notice.
 void ShardStep::drop() {
   for (Holder& holder : next_.holders) {
     if (!counts(holder) || !holder.leaving || holder.version == Version{}) continue;
     if (!timers_.leaving) timers_.leaving = in_.now;
-    const auto leads = !spec_.lead ? next_.holders.end() : std::ranges::find(next_.holders, *spec_.lead, &Holder::told);
-    const bool known = !spec_.lead || !next_.has_data || spec_.deleted || broken(Broken::forget_voters_at_once) ||
-                       (leads != next_.holders.end() && heard(*leads) != nullptr && heard(*leads)->version >= holder.version);
     const Instant end = *timers_.leaving + (serves(holder) && !broken(Broken::no_linger) ? spec_.control.linger : Duration{});
-    if (!known) {
-      say("{} stays until the leader knows that it goes", holder.node);
-    } else if (in_.now < end) {
+    if (!is_done_without(holder)) continue;
+    if (in_.now < end) {
       wake_at(end);
     } else {
       tell(holder, StateId(std::string(state_dropped)), Reason::move);
       timers_.leaving.reset();
     }
   }
+}
+
+void ShardStep::forget_dropped() {
   std::erase_if(next_.holders, [&](const Holder& holder) {
     if (counts(holder)) return false;
     const NodeFacts* node = facts(holder).node;
@@ -129,18 +152,17 @@ void ShardStep::drop() {
 }
 
 void ShardStep::change_members() {
-  drop();
-  if (!may_change_members()) return;
+  forget_dropped();
+  if (!may_change_members() || (!in_.may_move && !spec_.deleted)) return;
   if (spec_.deleted) {
     next_.placement.clear();
-    return leave();
-  }
-  if (!next_.has_data || next_.holders.empty()) {
-    if (in_.may_move) add_first();
-  } else if (in_.may_move) {
+  } else if (!next_.has_data || next_.holders.empty()) {
+    add_first();
+  } else {
     add();
   }
-  if (in_.may_move || spec_.deleted) leave();
+  leave();
+  drop();
 }
 
 }  // namespace evenkeel::control::detail

@@ -51,8 +51,11 @@ class ShardStep {
   void add();
   void leave();
   void drop();
+  void forget_dropped();
+  bool is_unmissed(const Holder& holder) const;
+  bool is_done_without(const Holder& leaver);
   bool may_change_members() const;
-  bool serves_without(const Holder& holder) const;
+  std::uint32_t serving_without(const Holder& holder) const;
   bool is_settled() const;
   std::size_t slots_used() const;
 

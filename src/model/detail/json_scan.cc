@@ -88,9 +88,8 @@ void JsonScan::expected(std::string_view what) {
   if (failed()) return;
   peek();
   began_ = at_;
-  auto message =
-      fmt::format("expected {}, found {}", what, found());  // finding may itself fail, which is then the better message
-  fail_at(began_, std::move(message));
+  const auto what_is = found();  // which may itself fail: that is the better message
+  fail_at(began_, fmt::format("expected {}, found {}", what, what_is));
 }
 
 void JsonScan::begin(char bracket, std::string_view what) {

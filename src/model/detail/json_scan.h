@@ -11,7 +11,7 @@
 //   if (in.failed()) …
 //
 // The first thing that is wrong is kept with its place; from then on everything reads as nothing and every loop ends, so nobody has to ask in
-// between. What is accepted is what Document accepts of JSON, without its byte order mark.
+// between. What is accepted is the JSON that Document accepts, but for its bounds and the byte order mark.
 
 #include <cstdint>
 #include <limits>

@@ -6,7 +6,8 @@
 #include "evenkeel/base/read.h"
 #include "evenkeel/base/text.h"
 
-namespace evenkeel::store::detail {
+namespace evenkeel::store {
+namespace detail {
 namespace {
 
 constexpr std::uint64_t format_number = 1;
@@ -49,4 +50,8 @@ Result<Beat> parse_beat(const Entry& entry) {
   return beat;
 }
 
-}  // namespace evenkeel::store::detail
+}  // namespace detail
+
+Result<Beat> parse_session_beat(const Entry& entry) { return detail::parse_beat(entry); }
+
+}  // namespace evenkeel::store

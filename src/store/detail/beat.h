@@ -24,15 +24,6 @@ constexpr std::size_t identity_bytes_max = 256;
 constexpr std::size_t meta_bytes_max = 16 << 10;
 constexpr Duration ttl_min = 300ms;
 
-struct Beat {
-  Identity identity;
-  std::uint64_t count = 0;  // of the writes of this identity that were sent: no two have the same
-  Duration ttl = {};
-  std::string meta;
-  bool ended = false;
-  friend bool operator==(const Beat&, const Beat&) = default;
-};
-
 // {"format":1,"identity":"…","count":7,"ttl":"10s","meta":"…","ended":false}. Fields of a later version are overlooked.
 std::string format(const Beat& beat);
 // Code::invalid, with the key, if it is something else.

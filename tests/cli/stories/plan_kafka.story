@@ -200,9 +200,9 @@ exit 2
 run plan -f now.json --from kcat --overlay bad.json
 ----
 ! bad.json:1:2: error: unknown field "version" of a cluster file
-!   known: cluster, settings, state_models, nodes, workloads, placement, cores, moving, recent
+!   known: cluster, settings, state_models, nodes, workloads, placement, cores, moving, recent, barred
 ! bad.json:1:14: error: unknown field "partitions" of a cluster file
-!   known: cluster, settings, state_models, nodes, workloads, placement, cores, moving, recent
+!   known: cluster, settings, state_models, nodes, workloads, placement, cores, moving, recent, barred
 exit 2
 
 file wrong_overlay.yaml

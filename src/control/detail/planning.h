@@ -1,0 +1,21 @@
+#pragma once
+// Planning: the problem that is handed to `place`, and what becomes of its plan.
+
+#include "evenkeel/control/detail/world.h"
+
+namespace evenkeel::control::detail {
+
+// The cluster as placement should see it: who is gone and waited for still holds what it has; a shard that has fallen under min_active is
+// short of as many as it needs; moves under way are moving.
+Cluster problem_of(const World& world, Instant now);
+// Placements that differ from what is wanted now become what is wanted. Returns how many shards that are.
+std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& plan);
+// Workloads that are on every node need no plan.
+void place_everywhere(World& world);
+
+// How long a node has been gone; nothing if it is there.
+std::optional<Duration> gone_for(const NodeInfo& node, Instant now);
+// How long it is waited for before its replicas are placed elsewhere.
+Duration delay_of(const World& world, const NodeInfo& node);
+
+}  // namespace evenkeel::control::detail

@@ -1,0 +1,91 @@
+#include "evenkeel/control/detail/throttles.h"
+
+#include <algorithm>
+
+namespace evenkeel::control::detail {
+namespace {
+
+constexpr std::size_t looked_at_once = 64;  // of those who wait, when something was freed
+
+// So long a copy of that size keeps its lane.
+Duration time_of(Quantity bytes, Quantity per_second) {
+  if (per_second <= Quantity(0)) return {};
+  return Duration(static_cast<std::int64_t>(bytes.to_double() / per_second.to_double() * 1e9));
+}
+
+}  // namespace
+
+void Throttles::count(const Copy& copy, int by) {
+  Counts& counts = counts_[static_cast<std::size_t>(copy.slot)];
+  const auto add = [&](std::uint32_t& number) { number = static_cast<std::uint32_t>(static_cast<int>(number) + by); };
+  add(counts.all);
+  add(counts.by_node[copy.node]);
+  add(counts.by_workload[copy.workload]);
+  add(counts.by_zone[copy.zone]);
+}
+
+void Throttles::set(Where where, std::vector<Copy> copies) {
+  const auto old = copies_.find(where);
+  if (old == copies_.end() ? copies.empty() : old->second == copies) return;
+  if (old != copies_.end()) {
+    for (const Copy& copy : old->second) count(copy, -1);
+    freed_ = freed_ || copies.size() < old->second.size();
+  }
+  for (const Copy& copy : copies) count(copy, 1);
+  if (copies.empty()) {
+    copies_.erase(where);
+  } else {
+    copies_[where] = std::move(copies);
+  }
+}
+
+bool Throttles::may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, Instant& later) {
+  if (broken_ == Broken::no_throttle) return true;
+  const auto kind = static_cast<std::size_t>(copy.slot);
+  const bool recovery = copy.slot == Slot::recovery;
+  Counts& counts = counts_[kind];
+  Lanes& lanes = lanes_[kind];
+  struct Scope {
+    const Throttle& limit;
+    std::uint32_t count;
+    Instant& lane;
+  };
+  const Scope scopes[] = {
+      {recovery ? settings.recovery : settings.balance, counts.all, lanes.all},
+      {recovery ? settings.recovery_per_node : settings.balance_per_node, counts.by_node[copy.node], lanes.by_node[copy.node]},
+      {recovery ? settings.recovery_per_workload : settings.balance_per_workload, counts.by_workload[copy.workload],
+       lanes.by_workload[copy.workload]},
+      {recovery ? settings.recovery_per_zone : settings.balance_per_zone, counts.by_zone[copy.zone], lanes.by_zone[copy.zone]},
+  };
+  bool may = true;
+  for (const Scope& scope : scopes) {
+    if (scope.limit.copies > 0 && scope.count >= scope.limit.copies) may = false;
+    if (scope.limit.bytes_per_second > Quantity(0) && scope.lane > now) {
+      may = false;
+      later = std::min(later, scope.lane);
+    }
+  }
+  // Recovery comes first: balance begins nothing while recovery waits.
+  if (!recovery && !waiting_[0].empty()) may = false;
+  if (!may) {
+    waiting_[kind].insert(where);
+    return false;
+  }
+  for (const Scope& scope : scopes) {
+    if (scope.limit.bytes_per_second > Quantity(0))
+      scope.lane = std::max(scope.lane, now) + time_of(copy.bytes, scope.limit.bytes_per_second);
+  }
+  return true;
+}
+
+std::vector<Throttles::Where> Throttles::take_waiting() {
+  std::vector<Where> taken;
+  if (!freed_) return taken;
+  freed_ = false;
+  for (auto& waiting : waiting_) {
+    while (!waiting.empty() && taken.size() < looked_at_once) taken.push_back(waiting.extract(waiting.begin()).value());
+  }
+  return taken;
+}
+
+}  // namespace evenkeel::control::detail

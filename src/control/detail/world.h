@@ -1,0 +1,134 @@
+#pragma once
+// World: what the controller has seen, indexed so that one change finds the shards that it concerns.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "evenkeel/control/detail/shard.h"
+#include "evenkeel/control/machine.h"
+
+namespace evenkeel::control::detail {
+
+struct NodeInfo {
+  NodeId name;
+  std::optional<LiveDocument> live;
+  std::optional<BeatSeen> beat;
+  NodeDocument order;
+  std::optional<PermitDocument> permit;
+  std::map<Incarnation, std::uint32_t> report_documents;  // how many of each incarnation
+  std::set<std::uint32_t> units;                          // in which a record, a placement or a report names it
+  NodeFacts facts;
+
+  std::optional<Instant> beatless_since;  // it has no beat, and once had something
+  Duration gone_before = {};              // waited for it already, before `gone_since`
+  std::optional<Instant> gone_since;
+  bool waited_out = false;  // its delay is over, and placement knows
+  std::string last_zone;
+  Duration permit_before = {};
+  std::optional<Instant> permit_since;  // the permit was given
+  bool permit_over = false;             // its time is over: it counts as lost
+
+  Duration pulse_every = {};  // 0: it does not pulse to this controller
+  Instant pulsed;
+  std::uint64_t pulse_count = 0;
+  bool pulse_broken = false;
+  std::optional<Instant> steady_since;  // it was suspect until then
+};
+
+struct HeldReport {
+  std::uint32_t node = 0;
+  Incarnation incarnation;
+  ReplicaReport report;
+};
+
+// One bucket.
+struct Unit {
+  enum class Status : std::uint8_t { idle, writing, unread };
+  std::uint32_t workload = 0;
+  Bucket bucket;
+  Status status = Status::idle;
+  std::vector<ShardIndex> shards;  // sorted; the vectors below are parallel to it
+  std::vector<ShardRecord> records;
+  std::vector<ShardView> views;
+  std::vector<ShardTimers> timers;
+  std::vector<std::optional<std::vector<NodeId>>> wanted;  // a placement that is not written yet
+  std::vector<std::vector<HeldReport>> reports;            // by node
+  std::map<std::uint32_t, std::uint64_t> progress;  // of pulses: node * shards + slot; only where it is ahead of the report
+  std::map<ShardIndex, OrderDocument> orders;
+  std::map<std::uint32_t, Report> report_heads;  // by node, without their replicas
+  std::set<std::uint32_t> stale_targets;         // nodes whose document says something old about the workload
+  std::uint64_t spec = 0;                        // that the targets are written by, as far as is known
+  std::uint64_t respecified = 0;                 // that `stale_targets` is about
+  std::set<std::uint32_t> dirty;                 // slots
+  std::optional<Commit> pending;
+
+  std::optional<std::uint32_t> slot(ShardIndex shard) const;
+};
+
+struct WorkloadInfo {
+  WorkloadId name;
+  std::optional<WorkloadDocument> document;
+  Spec spec;  // only if there is a document and its model exists
+  bool usable = false;
+  std::string trouble;               // why not
+  std::uint64_t hash = 0;            // of what targets say about it
+  std::vector<std::uint32_t> units;  // by bucket
+};
+
+class World {
+ public:
+  std::uint32_t node(const NodeId& name);  // made if there is none
+  const NodeInfo* find_node(const NodeId& name) const;
+  std::uint32_t workload(const WorkloadId& name);
+  const WorkloadInfo* find_workload(const WorkloadId& name) const;
+  Unit* find_unit(const WorkloadId& workload, Bucket bucket);
+
+  // Each takes one document in, and marks what it concerns.
+  void take(const Key& key, const std::optional<Document>& document);
+  void take_config(ConfigDocument document);
+  void take_live(std::uint32_t node, std::optional<LiveDocument> document);
+  void take_beat(std::uint32_t node, std::optional<BeatSeen> document, Instant now);
+  void take_report(std::uint32_t node, const Key& key, std::optional<Report> document);
+  void take_records(const Key& key, std::optional<RecordBucket> document);
+  void take_view(const Key& key, std::optional<ViewBucket> document);
+  void take_workload(std::uint32_t workload, std::optional<WorkloadDocument> document);
+  void take_order(const Key& key, std::optional<OrderDocument> document);
+
+  // What follows from a node's documents; true if it means something else for its shards now.
+  bool refresh(std::uint32_t node, Instant now);
+  void touch_node(std::uint32_t node);
+  void touch(std::uint32_t unit, std::uint32_t slot);
+  void touch_unit(std::uint32_t unit);
+  void touch_all();
+  // After the records or wanted placements of a slot have changed.
+  void index(std::uint32_t unit, std::uint32_t slot);
+
+  HolderFacts facts(const Unit& unit, std::uint32_t slot, const NodeId& node) const;
+  Epoch highest(const Unit& unit, std::uint32_t slot) const;
+
+  ConfigDocument config;
+  std::vector<NodeInfo> nodes;
+  std::vector<WorkloadInfo> workloads;
+  std::vector<Unit> units;
+  std::set<std::uint32_t> dirty_units;
+  bool plan_due = false;  // something that placement depends on has changed
+  Broken broken = Broken::nothing;
+
+ private:
+  void lay_out(std::uint32_t workload);
+  Spec spec_of(const WorkloadInfo& workload, std::string& trouble) const;
+  void respecify(std::uint32_t workload);
+
+  std::map<NodeId, std::uint32_t> node_index_;
+  std::map<WorkloadId, std::uint32_t> workload_index_;
+  // Documents of workloads whose own has not been seen: buckets and reports wait for it here.
+  std::map<std::pair<std::uint32_t, Bucket>, RecordBucket> early_records_;
+  std::map<std::pair<std::uint32_t, Bucket>, ViewBucket> early_views_;
+  std::map<std::tuple<std::uint32_t, Bucket, std::uint32_t>, Report> early_reports_;
+};
+
+}  // namespace evenkeel::control::detail

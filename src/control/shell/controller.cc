@@ -1,0 +1,379 @@
+#include "evenkeel/control/shell/controller.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "evenkeel/base/overloaded.h"
+#include "evenkeel/control/shell/documents.h"
+#include "evenkeel/locks/election.h"
+#include "evenkeel/place/place.h"
+#include "evenkeel/store/session.h"
+
+namespace evenkeel::control {
+
+Planner plan_at_once() {
+  return [](Cluster problem, std::move_only_function<void(place::Plan)> answer) {
+    answer(check(problem, 1).empty() ? place::plan(problem) : place::Plan{});
+  };
+}
+
+// Kept alive by what it waits for, as long as the Controller is there.
+class Controller::Work : public std::enable_shared_from_this<Work> {
+ public:
+  Work(store::Store& store, ControllerOptions options)
+      : store_(store), loop_(store.loop()), options_(std::move(options)), keys_(options_.cluster), machine_(machine_options()) {}
+
+  void start() {
+    watching_ = store_.watch(keys_.root(), std::nullopt, [this](Result<store::Changes> changes) {
+      if (changes) return take(std::move(*changes));
+      log("watch", changes.error());
+    });
+    stand();
+  }
+  void stop() {
+    gone_ = true;
+    loop_.cancel(timer_);
+    loop_.cancel(pause_);
+    observers_.clear();
+    beats_.reset();
+    election_.reset();
+    locks_.reset();
+    session_.reset();
+    watching_.reset();
+  }
+
+  bool active() const { return active_ && election_ && election_->leading(); }
+  ControllerEpoch epoch() const { return epoch_; }
+  const Machine& machine() const { return machine_; }
+  void on_event(std::function<void(const Event&)> handler) { on_event_ = std::move(handler); }
+  void feed(Input input) { perform(machine_.step(std::move(input), loop_.now())); }
+  void resign(store::Answer<void> answer) {
+    if (!election_) return loop_.post([answer = std::move(answer)]() mutable { answer({}); }), void();
+    depose();
+    election_->resign(std::move(answer));
+  }
+
+ private:
+  MachineOptions machine_options() const {
+    MachineOptions options = options_.machine;
+    options.cluster = options_.cluster;
+    return options;
+  }
+  void log(std::string_view what, const Error& error) const {
+    if (options_.log != nullptr) options_.log->warn(what, {{"error", error.message}});
+  }
+  // Calls back only while the Controller is there.
+  template <class Call>
+  auto guarded(Call call) {
+    return [weak = weak_from_this(), call = std::move(call)](auto&&... values) mutable {
+      if (const auto work = weak.lock(); work && !work->gone_) call(std::forward<decltype(values)>(values)...);
+    };
+  }
+
+  // 1. The office.
+
+  void stand() {
+    const store::SessionOptions options{
+        .key = fmt::format("{}controllers/{}", keys_.root(), options_.name), .ttl = options_.session_ttl, .meta = options_.name};
+    store::Session::open(store_, options, options_.session_ttl * 4,
+                         guarded([this](Result<std::unique_ptr<store::Session>> session) { take_session(std::move(session)); }));
+  }
+
+  void take_session(Result<std::unique_ptr<store::Session>> session) {
+    if (!session) {
+      log("session", session.error());
+      return stand_again();
+    }
+    session_ = std::move(*session);
+    session_->on_event([this](store::Session::Event event) {
+      if (event != store::Session::Event::lost) return;
+      depose();
+      stand_again();
+    });
+    locks_ = std::make_unique<locks::Locks>(store_, session_.get());
+    election_ =
+        std::make_unique<locks::Election>(store_, *locks_, keys_.controller(), locks::ElectionOptions{.meta = options_.name});
+    election_->on_change([this](const locks::Election::View& view) {
+      if (!view.leading) return depose();
+      if (!leads_) begin_office(*view.guard);
+    });
+  }
+
+  // Not at once: whoever is told of a loss is inside of what is lost.
+  void stand_again() {
+    loop_.cancel(pause_);
+    pause_ = loop_.post_after(options_.session_ttl / 3, [this] {
+      election_.reset();
+      locks_.reset();
+      session_.reset();
+      stand();
+    });
+  }
+
+  void depose() {
+    leads_ = false;
+    guard_.reset();
+    observers_.clear();
+    beats_.reset();
+    if (std::exchange(active_, false)) feed(Deposed{});
+  }
+
+  void begin_office(store::Compare election) {
+    leads_ = true;
+    store_.get(keys_.controller_epoch(), guarded([this, election](Result<store::Read> read) {
+                 if (!leads_) return;
+                 if (!read) return try_office_again(election);
+                 raise_epoch(election, *read);
+               }));
+  }
+
+  void try_office_again(const store::Compare& election) {
+    loop_.cancel(pause_);
+    pause_ = loop_.post_after(options_.session_ttl / 10, [this, election] {
+      if (leads_) begin_office(election);
+    });
+  }
+
+  void raise_epoch(const store::Compare& election, const store::Read& read) {
+    ControllerEpoch before = highest_controller_;
+    store::Txn txn;
+    txn.compare(election);
+    if (read.entry) {
+      if (const auto stored = parse_controller_epoch(read.entry->value, read.entry->key)) before = std::max(before, *stored);
+      txn.compare(store::unchanged(*read.entry));
+    } else {
+      txn.compare(store::absent(keys_.controller_epoch()));
+    }
+    const ControllerEpoch next = before.next();
+    txn.put(keys_.controller_epoch(), format_controller_epoch(next));
+    store_.txn(std::move(txn), guarded([this, election, next](Result<store::Committed> done) {
+                 if (!leads_) return;
+                 if (!done || !done->succeeded) return try_office_again(election);
+                 epoch_ = next;
+                 guard_ = store::unchanged(keys_.controller_epoch(), done->revision);
+                 act_when_known();
+               }));
+  }
+
+  // The first step is taken when everything that was written before the election has been seen.
+  void act_when_known() {
+    const bool known = seen_ && guard_ && *seen_ >= guard_->modified;
+    if (!leads_ || active_ || !guard_ || (!known && options_.machine.broken != Broken::first_step_too_early)) return;
+    active_ = true;
+    beats_ = std::make_unique<store::Beats>(store_, keys_.beat_prefix());
+    for (const auto& [node, incarnation] : incarnations_) observe(node);
+    feed(Elected{epoch_});
+  }
+
+  // 2. What is seen.
+
+  void take(store::Changes changes) {
+    if (changes.fresh) {
+      std::set<std::string> there;
+      for (const store::Change& change : changes.changes) there.insert(change.key);
+      for (auto at = revisions_.begin(); at != revisions_.end();) {
+        const std::string key = at->first;
+        ++at;
+        if (!there.contains(key)) take({key, std::nullopt}, changes.revision);
+      }
+    }
+    for (store::Change& change : changes.changes) take(std::move(change), changes.revision);
+    seen_ = std::max(seen_.value_or(changes.revision), changes.revision);
+    act_when_known();
+  }
+
+  static bool is_own(Key::Kind kind) { return kind == Key::Kind::shards || kind == Key::Kind::view; }
+
+  void take(store::Change change, store::Revision seen) {
+    const std::optional<Key> key = keys_.parse(change.key);
+    if (!key || key->kind == Key::Kind::target || key->kind == Key::Kind::controller || key->kind == Key::Kind::controller_epoch)
+      return;
+    const store::Revision revision = change.entry ? change.entry->modified : seen;
+    const auto known = revisions_.find(change.key);
+    if (known != revisions_.end() && revision <= known->second) return;
+    if (is_own(key->kind) && writing_.contains({key->workload, key->bucket})) {
+      held_back_.insert_or_assign(change.key,
+                                  std::pair(std::move(change), seen));  // our own, or decided when the answer has come
+      return;
+    }
+    if (change.entry) {
+      revisions_[change.key] = revision;
+    } else {
+      revisions_.erase(change.key);
+    }
+    deliver(*key, change);
+  }
+
+  void deliver(const Key& key, const store::Change& change) {
+    if (!change.entry) return feed(Saw{key, std::nullopt});
+    Result<Document> document = parse_document(key, *change.entry);
+    if (!document) {  // what was known before stays; one bad document never stops the others
+      log("document", document.error());
+      if (on_event_) on_event_({Event::Kind::error, std::nullopt, std::nullopt, document.error().message});
+      return;
+    }
+    if (const auto* report = std::get_if<Report>(&*document))
+      highest_controller_ = std::max(highest_controller_, report->obeyed.controller);
+    if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
+      const bool is_new = !beat->ended && std::exchange(incarnations_[key.node], beat->incarnation) != beat->incarnation;
+      if (is_new && active_) observe(key.node);
+    }
+    feed(Saw{key, std::move(*document)});
+  }
+
+  // Its session is ended by us if it stands still; that it is over is then seen like everything else.
+  void observe(const NodeId& node) {
+    observers_.erase(node);
+    observers_.try_emplace(node, std::make_unique<store::Observer>(*beats_, keys_.beat(node), store::Observer::Mode::end_it,
+                                                                   [this](const Result<store::Ended>& ended) {
+                                                                     if (!ended) log("beat", ended.error());
+                                                                   }));
+  }
+
+  // 3. What is written.
+
+  void perform(Output out) {
+    for (Event& event : out.events) {
+      if (on_event_) on_event_(event);
+    }
+    for (Commit& commit : out.commits) write(std::move(commit));
+    for (const Put& put : out.puts) write(put);
+    if (out.plan) {
+      options_.planner(std::move(*out.plan), guarded([this](place::Plan plan) {
+                         loop_.post(guarded([this, plan = std::move(plan)]() mutable { feed(Planned{std::move(plan)}); }));
+                       }));
+    }
+    loop_.cancel(timer_);
+    if (out.wake < Instant::max()) timer_ = loop_.post_at(out.wake, [this] { feed(Tick{}); });
+  }
+
+  void guard(store::Txn& txn) const {
+    if (options_.machine.broken != Broken::unguarded_writes) txn.compare(*guard_);
+  }
+
+  store::Compare as_known(const std::string& key) const {
+    const auto known = revisions_.find(key);
+    return known == revisions_.end() ? store::absent(key) : store::unchanged(key, known->second);
+  }
+
+  void write(Commit commit) {
+    if (!guard_) return;
+    const WorkloadId workload = commit.records.workload;
+    const Bucket bucket = commit.records.bucket;
+    const std::string shards = keys_.shards(workload, bucket), view = keys_.view(workload, bucket);
+    store::Txn txn;
+    guard(txn);
+    txn.compare(as_known(shards));
+    txn.put(shards, format(commit.records)).put(view, format(commit.view));
+    for (const Target& target : commit.targets) txn.put(keys_.target(target.node, workload, bucket), format(target));
+    for (const NodeId& node : commit.untargeted) txn.erase(keys_.target(node, workload, bucket));
+    for (const ShardIndex shard : commit.orders) txn.erase(keys_.order({workload, shard}));
+    writing_.insert({workload, bucket});
+    store_.txn(std::move(txn),
+               guarded([this, workload, bucket](Result<store::Committed> done) { answered(workload, bucket, std::move(done)); }));
+  }
+
+  void answered(const WorkloadId& workload, Bucket bucket, Result<store::Committed> done) {
+    if (done && done->succeeded && active_) {
+      revisions_[keys_.shards(workload, bucket)] = done->revision;
+      revisions_[keys_.view(workload, bucket)] = done->revision;
+      writing_.erase({workload, bucket});
+      feed(Answered{workload, bucket, Answered::Outcome::done});
+      return take_held_back(workload, bucket);
+    }
+    feed(Answered{workload, bucket, done ? Answered::Outcome::moved : Answered::Outcome::unknown});
+    read_again(workload, bucket);
+  }
+
+  // What became of a write: its documents are read, until that works.
+  void read_again(const WorkloadId& workload, Bucket bucket) {
+    store_.get(keys_.view(workload, bucket), guarded([this, workload, bucket](Result<store::Read> view) {
+                 store_.get(keys_.shards(workload, bucket),
+                            guarded([this, workload, bucket, view = std::move(view)](Result<store::Read> shards) {
+                              if (!view || !shards) return read_later(workload, bucket);
+                              writing_.erase({workload, bucket});
+                              held_back_.erase(keys_.view(workload, bucket));
+                              held_back_.erase(keys_.shards(workload, bucket));
+                              take_read(keys_.view(workload, bucket), *view);
+                              take_read(keys_.shards(workload, bucket), *shards);
+                            }));
+               }));
+  }
+
+  void read_later(const WorkloadId& workload, Bucket bucket) {
+    loop_.post_after(options_.session_ttl / 10, guarded([this, workload, bucket] { read_again(workload, bucket); }));
+  }
+
+  // Fed even if it is what is known: the bucket rests until then.
+  void take_read(const std::string& key, const store::Read& read) {
+    if (read.entry) {
+      revisions_[key] = read.entry->modified;
+    } else {
+      revisions_.erase(key);
+    }
+    deliver(*keys_.parse(key), {key, read.entry});
+  }
+
+  void take_held_back(const WorkloadId& workload, Bucket bucket) {
+    for (const std::string& key : {keys_.shards(workload, bucket), keys_.view(workload, bucket)}) {
+      if (auto held = held_back_.extract(key)) take(std::move(held.mapped().first), held.mapped().second);
+    }
+  }
+
+  // Small documents, written whenever they change: a lost one is written again with the next change.
+  void write(const Put& put) {
+    if (!guard_) return;
+    store::Txn txn;
+    guard(txn);
+    std::visit(Overloaded{[&](const WaitsDocument& document) { txn.put(keys_.waits(), format(document)); },
+                          [&](const PermitDocument& document) { txn.put(keys_.permit(put.key.node), format(document)); },
+                          [&](const WorkloadDocument& document) { txn.put(keys_.workload(put.key.workload), format(document)); }},
+               put.document);
+    store_.txn(std::move(txn), [](const Result<store::Committed>&) {});
+  }
+
+  store::Store& store_;
+  Loop& loop_;
+  const ControllerOptions options_;
+  const Keys keys_;
+  Machine machine_;
+  std::function<void(const Event&)> on_event_;
+  bool gone_ = false;
+
+  std::unique_ptr<store::Session> session_;
+  std::unique_ptr<locks::Locks> locks_;
+  std::unique_ptr<locks::Election> election_;
+  bool leads_ = false;   // elected
+  bool active_ = false;  // and acting
+  ControllerEpoch epoch_;
+  ControllerEpoch highest_controller_;  // that any report has named
+  std::optional<store::Compare> guard_;
+
+  std::unique_ptr<store::Watching> watching_;
+  std::optional<store::Revision> seen_;
+  std::map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
+  std::set<std::pair<WorkloadId, Bucket>> writing_;
+  std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
+  std::unique_ptr<store::Beats> beats_;
+  std::map<NodeId, Incarnation> incarnations_;
+  std::map<NodeId, std::unique_ptr<store::Observer>> observers_;
+  Timer timer_;
+  Timer pause_;
+};
+
+Controller::Controller(store::Store& store, ControllerOptions options)
+    : work_(std::make_shared<Work>(store, std::move(options))) {
+  work_->start();
+}
+Controller::~Controller() { work_->stop(); }
+bool Controller::active() const { return work_->active(); }
+ControllerEpoch Controller::epoch() const { return work_->epoch(); }
+const Machine& Controller::machine() const { return work_->machine(); }
+void Controller::on_event(std::function<void(const Event&)> handler) { work_->on_event(std::move(handler)); }
+void Controller::pulse(const Pulse& pulse, Duration every) { work_->feed(Pulsed{pulse, every}); }
+void Controller::pulse_broken(const NodeId& node) { work_->feed(PulseBroken{node}); }
+void Controller::resign(store::Answer<void> answer) { work_->resign(std::move(answer)); }
+
+}  // namespace evenkeel::control

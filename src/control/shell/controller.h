@@ -1,0 +1,57 @@
+#pragma once
+// Controller: the machine on a loop and a store. It stands for election; while it is not elected it follows, so that it can take over at once.
+//
+//   Controller controller(store, {.cluster = ClusterId("pages"), .name = "host-1"});
+//   controller.on_event([](const Event& event) { … });
+//
+// Every write compares `controller_epoch` as this one raised it, and the bucket's record as the machine knows it. It takes its first step
+// when its watch has reached the revision of its election. Several may run; one is active. Destroying one is like a crash.
+// Threads and ownership are those of Store; plans are made by `planner`, which may use a thread and answers on the loop.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "evenkeel/base/log.h"
+#include "evenkeel/control/machine.h"
+#include "evenkeel/store/store.h"
+
+namespace evenkeel::control {
+
+using Planner = std::function<void(Cluster problem, std::move_only_function<void(place::Plan)> answer)>;
+// On the loop, at once: for tests and the simulator.
+Planner plan_at_once();
+
+struct ControllerOptions {
+  ClusterId cluster;
+  std::string name;           // shown to people; unique among the cluster's controllers
+  Duration session_ttl = 3s;  // of its own session
+  Planner planner = plan_at_once();
+  MachineOptions machine;  // the cluster's name is taken from above
+  Log* log = nullptr;
+};
+
+class Controller {
+ public:
+  Controller(store::Store& store, ControllerOptions options);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  bool active() const;
+  ControllerEpoch epoch() const;  // of its latest election
+  const Machine& machine() const;
+  void on_event(std::function<void(const Event&)> handler);
+  // What came over a node's connection.
+  void pulse(const Pulse& pulse, Duration every);
+  void pulse_broken(const NodeId& node);
+  // Leaves the office properly, for a restart of this process.
+  void resign(store::Answer<void> answer);
+
+ private:
+  class Work;
+  std::shared_ptr<Work> work_;
+};
+
+}  // namespace evenkeel::control

@@ -1,0 +1,57 @@
+#include "evenkeel/control/shell/documents.h"
+
+#include "evenkeel/store/session.h"
+
+namespace evenkeel::control {
+namespace {
+
+template <class T>
+Result<Document> as_document(Result<T> result) {
+  if (!result) return fail(std::move(result.error()));
+  return Document(std::move(*result));
+}
+
+Result<Document> beat_of(const store::Entry& entry) {
+  const Result<store::Beat> beat = store::parse_session_beat(entry);
+  if (!beat) return fail(beat.error());
+  const auto incarnation = parse_incarnation(beat->identity.str());
+  if (!incarnation) return fail(incarnation.error().in(entry.key));
+  return Document(BeatSeen{*incarnation, beat->ttl, beat->ended});
+}
+
+}  // namespace
+
+Result<Document> parse_document(const Key& key, const store::Entry& entry) {
+  const std::string& text = entry.value;
+  switch (key.kind) {
+    case Key::Kind::config:
+      return as_document(parse_config(text, entry.key));
+    case Key::Kind::node:
+      return as_document(parse_node(text, entry.key));
+    case Key::Kind::workload:
+      return as_document(parse_workload(text, key.workload, entry.key));
+    case Key::Kind::live:
+      return as_document(parse_live(text, key.node, entry.key));
+    case Key::Kind::beat:
+      return beat_of(entry);
+    case Key::Kind::report:
+      return as_document(parse_report(text, key, entry.key));
+    case Key::Kind::shards:
+      return as_document(parse_records(text, key.workload, key.bucket, entry.key));
+    case Key::Kind::view:
+      return as_document(parse_view(text, key.workload, key.bucket, entry.key));
+    case Key::Kind::waits:
+      return as_document(parse_waits(text, entry.key));
+    case Key::Kind::permit:
+      return as_document(parse_permit(text, entry.key));
+    case Key::Kind::order:
+      return as_document(parse_order(text, entry.key));
+    case Key::Kind::target:
+    case Key::Kind::controller:
+    case Key::Kind::controller_epoch:
+      break;
+  }
+  return fail(Code::invalid, "{}: no document that a controller reads", entry.key);
+}
+
+}  // namespace evenkeel::control
