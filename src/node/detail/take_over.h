@@ -12,9 +12,6 @@ namespace evenkeel::node::detail {
 // What a node's beat says about it, and what is looked for in it.
 std::string beat_meta(const std::string& address, const DataId& data);
 
-// The beat that says that it is over; nothing if this one is not of that data, or is over already.
-std::optional<std::string> ended_beat(std::string beat, const DataId& data);
-
 // Calls when there is nothing to do, or nothing more: if it cannot be done, opening a session waits as long as it must.
 void take_over(store::Store& store, const std::string& key, const DataId& data, std::move_only_function<void()> then);
 
