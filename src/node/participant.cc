@@ -197,9 +197,14 @@ void Participant::Work::watch_targets() {
   log(Level::info, "joined", format(next_));
   targets_.clear();
   pulsed_.clear();
+  follow_targets();
+  if (options_.send_pulse) pulse();
+}
+
+void Participant::Work::follow_targets() {
+  if (!session_) return;
   watching_ = store_.watch(keys_.target_prefix(options_.node.name), std::nullopt,
                            guarded_now([](Work& self, const Result<store::Changes>& seen) { self.on_targets(seen); }));
-  if (options_.send_pulse) pulse();
 }
 
 // Nothing of this session counts any more; a new one is another incarnation.
@@ -209,6 +214,7 @@ void Participant::Work::lose() {
   incarnation_.store(0, std::memory_order_release);
   if (writer_) writer_->close();
   watching_.reset();
+  loop_.cancel(retry_);
   joined_ = live_written_ = targets_seen_ = false;
   ++generation_;
   std::shared_ptr<store::Session> ended = std::move(session_);
@@ -224,7 +230,10 @@ void Participant::Work::lose() {
 // ------------------------------------------------------------------------------------------------------------- inputs and effects
 
 void Participant::Work::on_targets(const Result<store::Changes>& seen) {
-  if (!seen) return log(Level::error, "targets cannot be watched", seen.error().message);
+  if (!seen) {  // waiting does not help, says the store; an operator may
+    log(Level::error, "targets cannot be watched", seen.error().message);
+    return set_timer(retry_, later(loop_.now(), pause), &Work::follow_targets);
+  }
   if (seen->fresh) {
     std::set<std::string> gone = targets_;
     for (const store::Change& change : seen->changes) gone.erase(change.key);

@@ -38,8 +38,8 @@ void Participant::Work::ask_permit() {
   const PermitDocument permit{.incarnation = next_, .timeout = leave_within_};
   store_.put(keys_.permit(options_.node.name), format(permit), guarded_now([](Work& self, const Result<store::Committed>& done) {
                if (self.stage_ != Stage::asking) return;
-               if (!done && done.error().code != Code::unknown_outcome) self.no_permit_ = done.error().message;
-               self.set_timer(self.leave_, later(self.loop_.now(), permit_look), done ? &Work::read_permit : &Work::ask_permit);
+               if (!done) self.no_permit_ = done.error().message;
+               self.set_timer(self.leave_, later(self.loop_.now(), permit_look), &Work::read_permit);
              }));
 }
 
@@ -56,6 +56,9 @@ void Participant::Work::read_permit() {
                    return self.close_replicas();
                  }
                  if (ours && !permit->reason.empty()) self.no_permit_ = permit->reason;
+                 if (!ours) return self.ask_permit();
+               } else if (read) {
+                 return self.ask_permit();
                }
                self.set_timer(self.leave_, later(self.loop_.now(), permit_look), &Work::read_permit);
              }));

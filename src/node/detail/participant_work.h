@@ -47,6 +47,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   void write_live();
   void check_live();
   void watch_targets();
+  void follow_targets();
   void lose();
   void keep_up();
 
