@@ -98,6 +98,7 @@ class FakeController {
         tell(entry, entry.state.str() == state_dropped ? entry.state : StateId("follower"), Reason::restart);
       written_ = false;
     }
+    forget_dropped();
     if (change && rng_.chance(1, 3)) {
       auto& entry = entries_[rng_.below(entries_.size())];
       const std::uint64_t what = rng_.below(8);
@@ -126,11 +127,18 @@ class FakeController {
     written_ = false;
   }
 
+  void drop_all() {
+    for (auto& entry : entries_) tell(entry, StateId(std::string(state_dropped)), Reason::move);
+    written_ = false;
+  }
+
   const std::vector<ReplicaTarget>& entries() const { return entries_; }
+  bool is_gone(ShardIndex shard) const { return gone_.contains(shard); }
   const Keys& keys() const { return keys_; }
 
  private:
-  static void tell(ReplicaTarget& entry, const StateId& state, Reason reason) {
+  void tell(ReplicaTarget& entry, const StateId& state, Reason reason) {
+    gone_.erase(entry.shard);
     if (state.str() == "leader") {
       entry.version = {std::max(entry.version.epoch.next(), entry.seal.value_or(Epoch())), Change()};
     } else {
@@ -139,6 +147,18 @@ class FakeController {
     entry.state = state;
     entry.reason = reason;
     entry.seal.reset();
+  }
+
+  // What is reported as dropped is not told any more.
+  void forget_dropped() {
+    for (const Report& report : read_reports()) {
+      for (const ReplicaReport& replica : report.replicas) {
+        const ReplicaTarget& entry = entries_.at(replica.shard.value());
+        const bool done = report.incarnation == incarnation_ && entry.version == replica.version;
+        if (done && entry.state == replica.state && replica.state.str() == state_dropped && gone_.insert(entry.shard).second)
+          written_ = false;
+      }
+    }
   }
 
   void write() {
@@ -152,9 +172,11 @@ class FakeController {
                     .model = find_built_in("leader-follower")->spec(),
                     .deadline = 1min};
       for (const ReplicaTarget& entry : entries_) {
-        if (bucket_of({target.workload, entry.shard}, buckets) == target.bucket) target.replicas.push_back(entry);
+        if (bucket_of({target.workload, entry.shard}, buckets) == target.bucket && !gone_.contains(entry.shard))
+          target.replicas.push_back(entry);
       }
-      txn.put(keys_.target(node_, target.workload, target.bucket), format(target));
+      const std::string key = keys_.target(node_, target.workload, target.bucket);
+      target.replicas.empty() ? txn.erase(key) : txn.put(key, format(target));
     }
     written_ = true;
     store_->txn(std::move(txn), [this](const Result<store::Committed>& done) { written_ = written_ && done.has_value(); });
@@ -167,6 +189,7 @@ class FakeController {
   Keys keys_;
   Incarnation incarnation_;
   std::vector<ReplicaTarget> entries_;
+  std::set<ShardIndex> gone_;  // dropped, and told no more
   std::uint64_t count_ = 0;
   bool written_ = false;
 };
