@@ -272,7 +272,10 @@ void Participant::Work::feed(Input input) {
 
 void Participant::Work::step(Input input) {
   Output output = reconciler_.step(std::move(input), loop_.now());
-  for (const Effect& effect : output.effects) std::visit([this](const auto& each) { perform(each); }, effect);
+  for (const Effect& effect : output.effects) {
+    if (closed_) return;  // a handler may have ended all this
+    std::visit([this](const auto& each) { perform(each); }, effect);
+  }
   for (const Report& report : output.reports) write(report);
   loop_.cancel(wake_);
   wake_ = {};
