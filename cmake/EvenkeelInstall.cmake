@@ -4,7 +4,7 @@
 # A module is installed once services link it; cli never is, it is the program's own.
 include(CMakePackageConfigHelpers)
 
-set(EVENKEEL_INSTALLED_MODULES base model broker broker_rpc place store store_backends locks)
+set(EVENKEEL_INSTALLED_MODULES base model broker broker_rpc place store store_backends locks route)
 
 # The main build alone is installed: the others are slower by design, and would only run their program here to no use.
 if(EVENKEEL_SANITIZE OR EVENKEEL_COVERAGE)
