@@ -10,8 +10,9 @@
 // A transition has everything that it needs: a handler never guesses whether this is a first placement or a restart, and never reads its
 // peers' states from a view that may be a moment old.
 //
-// Threads: transitions and seals of one shard come one after the other, of different shards at the same time; seal() and transitions that
-// leave or take leadership never wait behind slow ones of other shards. report() may come at any time. What a handler throws is its error.
+// Threads: transitions of one shard come one after the other, of different shards at the same time. seal() may come while a transition of its
+// shard runs, but never while one runs that takes, renews or leaves leadership; those and seals never wait behind slow ones of other shards.
+// report() may come at any time, and is quick. What a handler throws is its error.
 
 #include <cstdint>
 #include <functional>
@@ -69,18 +70,21 @@ class ShardHandler {
   virtual Result<> transition(const Transition& transition, std::stop_token stop) = 0;
   // From now on nothing of an older epoch is taken; says how far the data goes. Quick; called again it says the same.
   virtual Sealed seal(const ShardId& shard, Epoch epoch) = 0;
+  // Of a shard that is not here: nothing.
   virtual Status report(const ShardId& shard) = 0;
   // What is on disk, before the node joins.
   virtual std::vector<Held> inventory() { return {}; }
 };
 
-// The same for those who do not block: on the node's loop, answers when it is done. The simulator's handlers are of this kind; a
+// The same for those who do not block: on the node's loop, where it answers once, when it is done. The simulator's handlers are of this kind; a
 // ShardHandler becomes one by a pool of threads (pool.h).
 class AsyncHandler {
  public:
   virtual ~AsyncHandler() = default;
 
-  virtual void transition(Transition transition, std::stop_token stop, std::move_only_function<void(Result<>)> answer) = 0;
+  // urgent: must not wait behind others that are not.
+  virtual void transition(Transition transition, bool urgent, std::stop_token stop,
+                          std::move_only_function<void(Result<>)> answer) = 0;
   virtual void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) = 0;
   virtual Status report(const ShardId& shard) = 0;
   virtual std::vector<Held> inventory() = 0;

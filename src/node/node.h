@@ -26,6 +26,7 @@
 // Threads: Node's calls may be made by any thread. Core and participant belong to their loop.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,8 +36,14 @@
 #include "evenkeel/model/documents.h"
 #include "evenkeel/node/handler.h"
 
+namespace evenkeel {
+class Loop;
+}
 namespace evenkeel::broker {
 class Client;
+}
+namespace evenkeel::store {
+class Store;
 }
 
 namespace evenkeel::node {
@@ -45,6 +52,8 @@ enum class OnStuck : std::uint8_t { exit, report };
 
 struct NodeOptions {
   std::string store;  // URL
+  // For a service that brings its own store: called once, on the thread of the loop. The URL is not used then.
+  std::function<Result<std::unique_ptr<store::Store>>(Loop&)> open_store;
   ClusterId cluster;
   NodeId name;
   std::string address;  // what clients connect to
@@ -56,7 +65,9 @@ struct NodeOptions {
   Amounts used;
   Quantity power{1};
   std::vector<StateModelId> state_models;  // that the handler can carry; empty: any
-  std::string data;                        // folder: the data id, and a lock that a second process of this name waits for
+  // Folder: the data id, and a lock. Who gets the lock need not wait for the end of a session that another process had with this folder:
+  // that process is dead. Empty: nothing is kept, and each process is a new disk.
+  std::string data;
   Duration session_ttl = 10s;
   OnStuck on_stuck = OnStuck::exit;
   std::uint32_t threads = 8;               // for transitions; as many more for urgent ones
@@ -69,13 +80,13 @@ struct NodeOptions {
 class Node {
  public:
   static Result<std::unique_ptr<Node>> join(NodeOptions options, ShardHandler& handler);
-  virtual ~Node() = default;  // without leave(): as after a crash
+  virtual ~Node() = default;  // without leave(): as after a crash, but that it waits for what runs, which is asked to stop
 
   // Cheap enough for every write; any thread.
   virtual bool may_lead(const ShardId& shard, Epoch epoch) const = 0;
   // Whether the session is valid: if not, what is served is stale.
   virtual bool is_current() const = 0;
-  // Blocks until everything that it was told first is done, or the timeout is over: Code::unavailable, with what is not.
+  // Blocks until it has joined and everything that it was told first is done, or the timeout is over: Code::unavailable, with what is not.
   virtual Result<> ready(Duration timeout) = 0;
   // Asks for a permit, hands leaders over, closes replicas, ends the session. Says what it could not finish in time; it is gone then anyway.
   virtual Result<> leave(Duration timeout) = 0;

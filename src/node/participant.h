@@ -2,6 +2,10 @@
 // Participant: the reconciler on a loop and a store. Node runs one with a pool of threads for its handler; the simulator runs thousands on
 // virtual time. It opens sessions and opens new ones after one is lost, writes the inventory before `live`, watches its own targets only,
 // writes reports in batches as soon as they change, and pulses.
+//
+// At a join: the session first; then reports of all that is held, in bounded txns that also erase those of before; then `live`, with their
+// number; then targets are watched. A txn that erases reports later lowers that number with them. `live` is looked at once a ttl, and written
+// again if it is not there or not ours.
 
 #include <functional>
 #include <memory>
@@ -17,6 +21,8 @@ namespace evenkeel::node {
 struct ParticipantOptions {
   NodeOptions node;  // store, data, threads and broker are Node's own, and not used here
   DataId data;
+  // No other process has this disk, so that a session of the name that was opened with it is over, whatever its beat says.
+  bool owns_data = false;
   Rng rng{0};  // incarnations
   std::string version = "0";
   // Where pulses go; empty: nowhere. Node finds the active controller by the store; the simulator has a network of its own.

@@ -5,18 +5,32 @@
 // is newer replaces what is older; what was begun is finished or stopped first. An entry that is not in a document means nothing.
 //
 // Rules:
-//   - Only documents of its own incarnation are read, and none with a lower number than one read before.
-//   - An entry of a lower version than the one taken up is ignored.
+//   - Only documents of its own incarnation are read, and of one bucket none with a lower number than one read before.
+//   - An entry of a lower version than the one taken up in this incarnation is ignored.
 //   - Leading ends when an entry that says so is read (may_lead false, at once, as an effect that the shell performs first), then by a transition.
-//   - A seal is asked of the handler at once, in whatever state the replica is, between transitions of its shard; what it says is reported.
+//     It begins, at the entry's epoch, when the transition into it starts.
+//   - A seal is asked of the handler at once, in whatever state the replica is, also while a copy runs; never beside a transition that enters,
+//     renews or leaves a bounded state. Leading at an older epoch ends when the seal is read. What the handler says is reported.
+//   - The version that is reported is that of the entry taken up; but while the replica is in a bounded state, or something of an earlier
+//     entry that has to do with one runs, it is that of the latest entry that was carried out. So a leader that reports a version has left
+//     if it was to leave, and counts its peers as of that version.
+//   - In a state that serves, new peers, a new epoch, a new source or new metadata are a transition with from == to.
+//   - A transition that is not on the way any more, or that copies from somebody who does not hold the shard any more, is asked to stop, but
+//     never one that leaves a bounded state. The way goes on from where the handler's answer says that the replica is; a failure leaves it
+//     where it was.
 //   - A failing transition is tried again, with pauses of 1 s doubling to 1 min, `tries` times; then it is given up and reported with the
-//     handler's words, until an entry of a newer version comes.
-//   - A transition past its deadline is asked to stop and counts as failed when it has answered. One that takes leadership away and is not done
-//     in time is an effect of its own (stuck).
+//     handler's words, until an entry of a newer version comes. A leader that cannot take up its new peers or epoch steps down then. Leaving a
+//     bounded state is never given up.
+//   - A transition past its deadline, which counts from its start, is asked to stop and counts as failed unless it was done after all. Not out
+//     of a bounded state half a ttl after it was told, or after the session was lost: an effect of its own, once (stuck).
+//   - Without a session, and in a new one before it is told anything, replicas in bounded states step down (with Fencing::epoch they stay), the
+//     others stay; what runs is finished; nothing else is begun, no data dropped.
+//   - What was dropped is reported until no document names it any more.
 // Pure: no clock, store or thread. One thread. Cost: O(entries of the document) for a document, O(log shards) for the rest.
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -37,8 +51,9 @@ struct ReconcilerOptions {
 };
 
 // Inputs.
-struct Joined {  // a session is open; the inventory is what there is on disk now, or the states that replicas are in
+struct Joined {  // a session is open; all that is held is reported anew, in the states in which it is
   Incarnation incarnation;
+  std::map<WorkloadId, std::uint32_t> buckets;  // of the workloads of which something is held; 1 where nobody knows
 };
 struct SessionLost {};
 struct TargetRead {
@@ -52,6 +67,7 @@ struct Transitioned {
   ShardId shard;
   std::uint64_t run = 0;  // which start this answers
   Result<> result;
+  std::uint64_t progress = 0;  // of the replica, after it
 };
 struct SealDone {
   ShardId shard;
@@ -66,7 +82,7 @@ using Input = std::variant<Joined, SessionLost, TargetRead, TargetGone, Transiti
 struct Start {
   Transition transition;
   std::uint64_t run = 0;
-  bool urgent = false;  // leadership: must not wait behind others
+  bool urgent = false;  // bounded states, and from == to: must not wait behind others
 };
 struct Stop {  // ask a running transition to stop
   ShardId shard;
@@ -108,8 +124,9 @@ class Reconciler {
     bool running = false;
     std::string error;
   };
-  std::vector<Replica> replicas() const;  // in order, for people and checkers
-  // Nothing is running, failing or waiting: every entry read so far is carried out.
+  std::vector<Replica> replicas() const;                   // in order, for people and checkers
+  bool may_lead(const ShardId& shard, Epoch epoch) const;  // as the effects so far say
+  // Nothing is running, failing or waiting: every entry read so far is carried out. O(1).
   bool settled() const;
 
  private:

@@ -1,0 +1,114 @@
+#include "evenkeel/node/detail/report_writer.h"
+
+#include <utility>
+
+namespace evenkeel::node::detail {
+namespace {
+
+constexpr Duration pause_time = 200ms;  // after an error that waiting may mend
+
+}  // namespace
+
+ReportWriter::ReportWriter(store::Store& store, std::string prefix, Hooks hooks)
+    : store_(store), prefix_(std::move(prefix)), hooks_(std::move(hooks)) {}
+
+void ReportWriter::begin(const store::Listing& there) {
+  for (const store::Entry& entry : there.entries) {
+    there_[entry.key] = {entry.modified, entry.value};
+    changed_.insert(entry.key);
+  }
+  // Not before the caller has said what it wants.
+  store_.loop().post([weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->go_on();
+  });
+  writing_ = true;
+}
+
+void ReportWriter::put(std::string key, std::string text) {
+  changed_.insert(key);
+  wanted_.insert_or_assign(std::move(key), std::move(text));
+  if (!writing_) go_on();
+}
+
+void ReportWriter::erase(const std::string& key) {
+  wanted_.erase(key);
+  changed_.insert(key);
+  if (!writing_) go_on();
+}
+
+store::Txn ReportWriter::next_batch() {
+  store::Txn txn;
+  std::size_t bytes = 0;
+  bool fewer = false;
+  while (!changed_.empty() && batch_.size() < keys_max && bytes < bytes_max) {
+    const std::string key = changed_.extract(changed_.begin()).value();
+    const auto wanted = wanted_.find(key);
+    const auto known = there_.find(key);
+    if (wanted == wanted_.end() && known == there_.end()) continue;
+    if (wanted != wanted_.end() && known != there_.end() && known->second.text == wanted->second) continue;
+    txn.compare(known == there_.end() ? store::absent(key) : store::unchanged(key, known->second.modified));
+    if (wanted == wanted_.end()) {
+      fewer = true;
+      txn.erase(key);
+      batch_.emplace(key, std::nullopt);
+    } else {
+      bytes += wanted->second.size();
+      txn.put(key, wanted->second);
+      batch_.emplace(key, wanted->second);
+    }
+  }
+  if (auto more = fewer ? hooks_.with_fewer(wanted_.size()) : std::nullopt) txn.then.push_back(*std::move(more));
+  return txn;
+}
+
+void ReportWriter::go_on() {
+  writing_ = false;
+  if (closed_ || !hooks_.may_write()) return;
+  store::Txn txn = next_batch();
+  if (txn.then.empty()) return hooks_.on_idle();
+  writing_ = true;
+  store_.txn(std::move(txn), [weak = weak_from_this()](Result<store::Committed> done) {
+    if (const auto self = weak.lock(); self && !self->closed_) self->on_answer(done);
+  });
+}
+
+void ReportWriter::on_answer(const Result<store::Committed>& done) {
+  auto batch = std::exchange(batch_, {});
+  if (done && done->succeeded) {
+    for (auto& [key, text] : batch) {
+      if (text) {
+        there_[key] = {done->revision, *std::move(text)};
+      } else {
+        there_.erase(key);
+      }
+    }
+    return go_on();
+  }
+  for (const auto& [key, text] : batch) changed_.insert(key);
+  if (done || done.error().code == Code::unknown_outcome) return read_again();
+  pause();
+}
+
+void ReportWriter::read_again() {
+  store_.list(prefix_, [weak = weak_from_this()](Result<store::Listing> listing) {
+    const auto self = weak.lock();
+    if (!self || self->closed_) return;
+    if (!listing) return self->pause();
+    self->there_.clear();
+    for (store::Entry& entry : listing->entries) {
+      self->changed_.insert(entry.key);
+      self->there_[entry.key] = {entry.modified, std::move(entry.value)};
+    }
+    self->go_on();
+  });
+}
+
+// What went wrong may have been done after all only if it was said to be unknown; then read_again() comes first.
+void ReportWriter::pause() {
+  store_.loop().post_after(pause_time, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->closed_) self->read_again();
+  });
+}
+
+}  // namespace evenkeel::node::detail

@@ -1,0 +1,65 @@
+#pragma once
+// ReportWriter: makes the store's documents below one prefix equal to those that one incarnation wants there, in bounded txns, one at a time.
+//
+// Each write compares the document with the revision last known of it, so that a late write of an earlier incarnation and this one cannot
+// overwrite each other unseen: who is second reads again and decides again. What has an unknown outcome is read before it is tried again.
+// On the store's loop. Held by shared_ptr; once it is closed, nothing more comes of it.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "evenkeel/store/store.h"
+
+namespace evenkeel::node::detail {
+
+class ReportWriter : public std::enable_shared_from_this<ReportWriter> {
+ public:
+  static constexpr std::size_t keys_max = 50;        // of a txn
+  static constexpr std::size_t bytes_max = 700'000;  // of a txn's values, but for the last one
+
+  struct Hooks {
+    std::function<bool()> may_write;  // false: the session is over, and with it all writing
+    std::function<void()> on_idle;    // everything is written
+    // So many documents will be left after a txn that erases some: what else must be written with it.
+    std::function<std::optional<store::Write>(std::size_t left)> with_fewer;
+  };
+
+  ReportWriter(store::Store& store, std::string prefix, Hooks hooks);
+
+  // What is there from before; whatever is not wanted of it goes.
+  void begin(const store::Listing& there);
+  void put(std::string key, std::string text);
+  void erase(const std::string& key);
+  void close() { closed_ = true; }
+
+  bool idle() const { return !writing_ && changed_.empty(); }
+  std::size_t wanted() const { return wanted_.size(); }
+
+ private:
+  struct Known {
+    store::Revision modified;
+    std::string text;
+  };
+  void go_on();
+  store::Txn next_batch();
+  void on_answer(const Result<store::Committed>& done);
+  void read_again();
+  void pause();
+
+  store::Store& store_;
+  std::string prefix_;
+  Hooks hooks_;
+  std::map<std::string, std::string> wanted_;
+  std::map<std::string, Known> there_;
+  std::set<std::string> changed_;                            // keys to be looked at
+  std::map<std::string, std::optional<std::string>> batch_;  // what is under way
+  bool writing_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace evenkeel::node::detail

@@ -1,0 +1,165 @@
+#include "evenkeel/node/node.h"
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <future>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "evenkeel/base/real_loop.h"
+#include "evenkeel/node/participant.h"
+#include "evenkeel/node/shell/data_folder.h"
+#include "evenkeel/node/shell/pool.h"
+#include "evenkeel/store/backends/open.h"
+
+namespace evenkeel::node {
+namespace {
+
+constexpr Duration ready_look = 20ms;  // how often somebody who waits for ready() is looked after
+constexpr int stuck_status = 70;       // of a process that ends because it could not step down
+
+std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  ensure(::getentropy(&seed, sizeof(seed)) == 0, "the system has random bytes");
+  return seed;
+}
+
+Result<> check(const NodeOptions& options) {
+  if (const auto why = why_not_a_name(options.cluster.str())) return fail(Code::invalid, "cluster: {}", *why);
+  if (const auto why = why_not_a_name(options.name.str())) return fail(Code::invalid, "node: {}", *why);
+  if (!options.zone.empty()) {
+    if (const auto why = why_not_a_zone(options.zone)) return fail(Code::invalid, "zone: {}", *why);
+  }
+  if (options.transitions_at_once == 0 || options.tries == 0)
+    return fail(Code::invalid, "transitions_at_once and tries are at least 1");
+  return {};
+}
+
+class RealNode final : public Node {
+ public:
+  RealNode(NodeOptions options, DataFolder folder) : options_(std::move(options)), folder_(std::move(folder)) {}
+  ~RealNode() override;
+  RealNode(const RealNode&) = delete;
+  RealNode& operator=(const RealNode&) = delete;
+
+  Result<> start(ShardHandler& handler, std::vector<Held> inventory);
+
+  bool may_lead(const ShardId& shard, Epoch epoch) const override { return participant_->may_lead(shard, epoch); }
+  bool is_current() const override { return participant_->is_current(); }
+  Result<> ready(Duration timeout) override;
+  Result<> leave(Duration timeout) override;
+  void touch(const ShardId&) override {
+    loop_.post([this] { participant_->pulse_now(); });
+  }
+
+ private:
+  Result<> begin(ShardHandler& handler, std::vector<Held> inventory);
+  void on_stuck(const Stuck& stuck);
+  void look(Instant end, std::shared_ptr<std::promise<Result<>>> answer);
+  std::string what_is_missing() const;
+  template <class T>
+  T on_loop(std::move_only_function<T()> work);
+
+  NodeOptions options_;
+  DataFolder folder_;  // unlocked last
+  RealLoop loop_;
+  std::unique_ptr<store::Store> store_;
+  std::unique_ptr<Pool> pool_;
+  std::unique_ptr<Participant> participant_;
+  std::jthread thread_;
+};
+
+template <class T>
+T RealNode::on_loop(std::move_only_function<T()> work) {
+  std::promise<T> promise;
+  loop_.post([&] { promise.set_value(work()); });
+  return promise.get_future().get();
+}
+
+Result<> RealNode::start(ShardHandler& handler, std::vector<Held> inventory) {
+  thread_ = std::jthread([this] { loop_.run(); });
+  return on_loop<Result<>>([&] { return begin(handler, std::move(inventory)); });
+}
+
+Result<> RealNode::begin(ShardHandler& handler, std::vector<Held> inventory) {
+  auto opened = options_.open_store ? options_.open_store(loop_)
+                                    : store::open(loop_, options_.store,
+                                                  store::OpenOptions{.lease_ttl = options_.session_ttl, .log = options_.log});
+  if (!opened) return fail(std::move(opened).error().in("store"));
+  store_ = *std::move(opened);
+  pool_ = std::make_unique<Pool>(loop_, handler, std::move(inventory), options_.threads, options_.broker);
+  ParticipantOptions options{.node = options_, .data = folder_.id(), .owns_data = folder_.locked(), .rng = Rng(random_seed())};
+  options.on_stuck = [this](const Stuck& stuck) { on_stuck(stuck); };
+  participant_ = std::make_unique<Participant>(*store_, *pool_, std::move(options));
+  return {};
+}
+
+// Somebody else may lead soon, and this process has not let go: it must not go on.
+void RealNode::on_stuck(const Stuck& stuck) {
+  if (options_.on_stuck != OnStuck::exit) return;
+  if (options_.log != nullptr)
+    options_.log->error("the process ends, since it could not step down in time", {{"what", stuck.what}});
+  ::_exit(stuck_status);
+}
+
+// Participant and store belong to the loop; handlers are waited for while it still runs, since they answer there.
+RealNode::~RealNode() {
+  if (!thread_.joinable()) return;
+  on_loop<bool>([this] { return participant_.reset(), true; });
+  pool_.reset();
+  on_loop<bool>([this] { return store_.reset(), true; });
+  loop_.stop();
+}
+
+std::string RealNode::what_is_missing() const {
+  if (!participant_->joined()) return "it has not joined";
+  std::vector<std::string> missing;
+  constexpr std::size_t named_max = 10;
+  for (const auto& replica : participant_->replicas()) {
+    if (missing.size() == named_max) break;
+    if (replica.state != replica.target || replica.running || !replica.error.empty())
+      missing.push_back(fmt::format("{} is {} and not {}{}", format(replica.shard), replica.state, replica.target,
+                                    replica.error.empty() ? "" : ": " + replica.error));
+  }
+  return missing.empty() ? "reports are being written" : fmt::format("{}", fmt::join(missing, "; "));
+}
+
+void RealNode::look(Instant end, std::shared_ptr<std::promise<Result<>>> answer) {
+  if (participant_ == nullptr) return answer->set_value(fail(Code::cancelled, "the node ends"));
+  if (participant_->settled()) return answer->set_value({});
+  if (loop_.now() >= end) return answer->set_value(fail(Code::unavailable, "not ready: {}", what_is_missing()));
+  loop_.post_after(std::min(ready_look, end - loop_.now()),
+                   [this, end, answer = std::move(answer)]() mutable { look(end, std::move(answer)); });
+}
+
+Result<> RealNode::ready(Duration timeout) {
+  auto answer = std::make_shared<std::promise<Result<>>>();
+  auto future = answer->get_future();
+  loop_.post([this, end = later(loop_.now(), timeout), answer = std::move(answer)]() mutable { look(end, std::move(answer)); });
+  return future.get();
+}
+
+Result<> RealNode::leave(Duration timeout) {
+  auto answer = std::make_shared<std::promise<Result<>>>();
+  auto future = answer->get_future();
+  loop_.post(
+      [this, timeout, answer] { participant_->leave(timeout, [answer](Result<> done) { answer->set_value(std::move(done)); }); });
+  return future.get();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Node>> Node::join(NodeOptions options, ShardHandler& handler) {
+  if (auto good = check(options); !good) return fail(std::move(good).error());
+  auto folder = options.data.empty() ? Result<DataFolder>(DataFolder::none()) : DataFolder::open(options.data);
+  if (!folder) return fail(std::move(folder).error().in("data folder"));
+  auto inventory = inventory_of(handler);
+  if (!inventory) return fail(std::move(inventory).error());
+  auto node = std::make_unique<RealNode>(std::move(options), *std::move(folder));
+  if (auto started = node->start(handler, *std::move(inventory)); !started) return fail(std::move(started).error());
+  return node;
+}
+
+}  // namespace evenkeel::node

@@ -1,0 +1,358 @@
+// A real Node: threads, a handler that throws, hangs and answers late, a data folder and its lock. Its store is in memory, on the node's loop.
+
+#include "evenkeel/node/node.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <filesystem>
+#include <future>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+
+#include "evenkeel/broker/broker.h"
+#include "evenkeel/broker/shell/broker.h"
+#include "evenkeel/broker/shell/client.h"
+#include "evenkeel/node/shell/data_folder.h"
+#include "evenkeel/store/memory/memory.h"
+
+namespace evenkeel::node {
+namespace {
+
+constexpr Duration patience = 60s;  // for what happens soon
+
+ShardId shard_of(std::uint32_t shard) { return {WorkloadId("t1"), ShardIndex(shard)}; }
+
+// Blocks on shards that are held, until they are let go or stopped; throws on request.
+class Blocking final : public ShardHandler {
+ public:
+  Result<> transition(const Transition& transition, std::stop_token stop) override {
+    std::unique_lock lock(mutex_);
+    begun_.insert(transition.shard);
+    changed_.notify_all();
+    if (throws.erase(transition.shard) > 0) throw std::runtime_error("boom");
+    changed_.wait(lock, stop, [&] { return !held.contains(transition.shard) || deaf; });
+    if (deaf) changed_.wait(lock, [&] { return !held.contains(transition.shard); });
+    if (stop.stop_requested()) return fail(Code::cancelled, "stopped");
+    done_[transition.shard] = transition.to;
+    changed_.notify_all();
+    return {};
+  }
+  Sealed seal(const ShardId&, Epoch epoch) override { return {epoch, Epoch(1), 5}; }
+  Status report(const ShardId&) override { return {.progress = 9}; }
+
+  bool wait_begun(const ShardId& shard) {
+    return wait([&] { return begun_.contains(shard); });
+  }
+  bool wait_done(const ShardId& shard, const std::string& state) {
+    return wait([&] { return done_[shard].str() == state; });
+  }
+  void hold(const ShardId& shard) {
+    const std::scoped_lock lock(mutex_);
+    held.insert(shard);
+  }
+  void let_go(const ShardId& shard) {
+    const std::scoped_lock lock(mutex_);
+    held.erase(shard);
+    changed_.notify_all();
+  }
+
+  std::set<ShardId> held, throws;
+  bool deaf = false;  // to stop tokens
+
+ private:
+  template <class F>
+  bool wait(F until) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, patience, until);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::set<ShardId> begun_;
+  std::map<ShardId, StateId> done_;
+};
+
+// A client that takes its world with it, on the loop's thread.
+class LastClient final : public store::Store {
+ public:
+  LastClient(std::unique_ptr<store::Store> inner, std::function<void()> after)
+      : Store(inner->loop()), inner_(std::move(inner)), after_(std::move(after)) {}
+  ~LastClient() override {
+    inner_.reset();
+    after_();
+  }
+
+ protected:
+  void do_get(std::string key, store::Answer<store::Read> answer) override { inner_->get(std::move(key), std::move(answer)); }
+  void do_list(std::string prefix, store::Answer<store::Listing> answer) override {
+    inner_->list(std::move(prefix), std::move(answer));
+  }
+  void do_txn(store::Txn txn, store::Answer<store::Committed> answer) override { inner_->txn(std::move(txn), std::move(answer)); }
+  std::unique_ptr<store::Watching> do_watch(std::string prefix, std::optional<store::Revision> after,
+                                            store::OnChanges on_changes) override {
+    return inner_->watch(std::move(prefix), after, std::move(on_changes));
+  }
+  void do_status(store::Answer<store::Status> answer) override { inner_->status(std::move(answer)); }
+  void do_compact(store::Revision before, store::Answer<store::Revision> answer) override {
+    inner_->compact(before, std::move(answer));
+  }
+
+ private:
+  std::unique_ptr<store::Store> inner_;
+  std::function<void()> after_;
+};
+
+// The store, which lives on the node's loop; and who writes targets there and looks for reports.
+class Other {
+ public:
+  std::function<Result<std::unique_ptr<store::Store>>(Loop&)> opener() {
+    return [this](Loop& loop) -> Result<std::unique_ptr<store::Store>> {
+      loop_ = &loop;
+      world_ = std::make_unique<store::World>(loop);
+      mine_ = world_->connect("other");
+      world_->on_commit([this](const std::string&, const store::Txn& txn, const store::Committed&) {
+        const std::scoped_lock lock(mutex_);
+        for (const store::Write& write : txn.then) seen_[write.key] = write.value;
+        changed_.notify_all();
+      });
+      return std::make_unique<LastClient>(world_->connect("n1"), [this] {
+        mine_.reset();
+        world_.reset();
+      });
+    };
+  }
+
+  // The last value of the key, once it contains the text.
+  bool wait_for(const std::string& key, const std::string& text) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, patience, [&] { return seen_[key].find(text) != std::string::npos; });
+  }
+  Incarnation incarnation() {
+    EXPECT_TRUE(wait_for(keys_.live(NodeId("n1")), "incarnation"));
+    const std::scoped_lock lock(mutex_);
+    return parse_live(seen_[keys_.live(NodeId("n1"))], NodeId("n1"), "live").value().incarnation;
+  }
+  void tell(std::vector<ReplicaTarget> entries) {
+    Target target{.node = NodeId("n1"),
+                  .workload = WorkloadId("t1"),
+                  .bucket = Bucket(0),
+                  .incarnation = incarnation(),
+                  .number = {ControllerEpoch(1), ++count_},
+                  .model = find_built_in("leader-follower")->spec(),
+                  .replicas = std::move(entries)};
+    std::promise<void> done;
+    loop_->post([&] {
+      mine_->put(keys_.target(target.node, target.workload, target.bucket), format(target),
+                 [&](const Result<store::Committed>&) { done.set_value(); });
+    });
+    done.get_future().wait();
+  }
+  std::string report_key() const { return keys_.report(NodeId("n1"), WorkloadId("t1"), Bucket(0)); }
+
+ private:
+  Keys keys_{ClusterId("c1")};
+  Loop* loop_ = nullptr;
+  std::unique_ptr<store::World> world_;
+  std::unique_ptr<store::Store> mine_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::string> seen_;
+  std::uint64_t count_ = 0;
+};
+
+NodeOptions options_of() {
+  NodeOptions options;
+  options.cluster = ClusterId("c1");
+  options.name = NodeId("n1");
+  options.address = "127.0.0.1:1";
+  options.on_stuck = OnStuck::report;
+  return options;
+}
+
+ReplicaTarget entry_of(std::uint32_t shard, const std::string& state, std::uint64_t epoch, std::uint64_t change = 0) {
+  return {.shard = ShardIndex(shard), .state = StateId(state), .version = {Epoch(epoch), Change(change)}};
+}
+
+struct Running {
+  explicit Running(NodeOptions options = options_of()) {
+    options.open_store = other.opener();
+    node = Node::join(std::move(options), handler).value();
+  }
+  Blocking handler;
+  Other other;
+  std::unique_ptr<Node> node;  // goes first
+};
+
+TEST(Node, DoesWhatItIsTold) {
+  Running running;
+  EXPECT_TRUE(running.node->ready(patience));
+  EXPECT_TRUE(running.node->is_current());
+  running.other.tell({entry_of(0, "leader", 3), entry_of(1, "follower", 2)});
+  EXPECT_TRUE(running.handler.wait_done(shard_of(0), "leader"));
+  EXPECT_TRUE(running.handler.wait_done(shard_of(1), "follower"));
+  const auto ready = running.node->ready(patience);
+  EXPECT_TRUE(ready) << ready.error().message;
+  EXPECT_TRUE(running.node->may_lead(shard_of(0), Epoch(3)));
+  EXPECT_FALSE(running.node->may_lead(shard_of(0), Epoch(2)));
+  EXPECT_FALSE(running.node->may_lead(shard_of(1), Epoch(2)));
+  running.other.tell({entry_of(0, "follower", 3, 1), entry_of(1, "follower", 2)});
+  EXPECT_TRUE(running.handler.wait_done(shard_of(0), "follower"));
+  EXPECT_FALSE(running.node->may_lead(shard_of(0), Epoch(3)));
+  const auto left = running.node->leave(2s);  // nobody gives a permit
+  EXPECT_FALSE(left);
+  EXPECT_FALSE(running.node->is_current());
+}
+
+TEST(Node, WhatAHandlerThrowsIsReported) {
+  Running running;
+  running.handler.throws = {shard_of(0)};
+  running.other.tell({entry_of(0, "follower", 1)});
+  EXPECT_TRUE(running.other.wait_for(running.other.report_key(), "boom"));
+  EXPECT_FALSE(running.node->ready(0s));
+  EXPECT_TRUE(running.handler.wait_done(shard_of(0), "follower"));  // it is tried again
+  EXPECT_TRUE(running.node->ready(patience));
+}
+
+TEST(Node, UrgentOnesDoNotWaitForSlowOnes) {
+  NodeOptions options = options_of();
+  options.threads = 1;
+  Running running(std::move(options));
+  running.other.tell({entry_of(1, "follower", 1)});
+  EXPECT_TRUE(running.handler.wait_done(shard_of(1), "follower"));
+  running.handler.hold(shard_of(0));
+  running.other.tell({entry_of(0, "follower", 1), entry_of(1, "follower", 1)});
+  EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
+  // A copy hangs; another shard becomes leader, and the hanging one is sealed.
+  ReplicaTarget sealed = entry_of(0, "follower", 1, 1);
+  sealed.seal = Epoch(2);
+  running.other.tell({sealed, entry_of(1, "leader", 2)});
+  EXPECT_TRUE(running.handler.wait_done(shard_of(1), "leader"));
+  EXPECT_TRUE(running.other.wait_for(running.other.report_key(), "sealed"));
+  // Not wanted any more: it is stopped, and dropped.
+  running.other.tell({entry_of(0, "dropped", 1, 2), entry_of(1, "leader", 2)});
+  running.handler.let_go(shard_of(0));
+  EXPECT_TRUE(running.handler.wait_done(shard_of(0), "dropped"));
+  EXPECT_TRUE(running.node->ready(patience));
+}
+
+// The end of a node asks its handlers to stop, and waits for them; one that hangs answers nobody.
+TEST(Node, EndsWhileHandlersRun) {
+  Running running;
+  running.handler.hold(shard_of(0));
+  running.other.tell({entry_of(0, "follower", 1)});
+  EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
+  running.node.reset();
+  EXPECT_FALSE(running.handler.held.empty());
+}
+
+TEST(Node, SlowTransitionsAskTheBroker) {
+  auto broker = broker::Broker::from_config(broker::default_config()).value();
+  auto client = broker->client("node");
+  NodeOptions options = options_of();
+  options.broker = client.get();
+  Running running(std::move(options));
+  running.handler.hold(shard_of(0));
+  ReplicaTarget entry = entry_of(0, "follower", 1);
+  entry.copy_from = NodeId("n2");
+  running.other.tell({entry});
+  EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
+  const auto observed = broker->observe();
+  ASSERT_EQ(observed.status.running.size(), 1U);
+  EXPECT_EQ(observed.status.running[0].name, "t1/0");
+  EXPECT_EQ(observed.status.running[0].type, "bootstrap");
+  running.handler.let_go(shard_of(0));
+  EXPECT_TRUE(running.node->ready(patience));
+  EXPECT_TRUE(broker->observe().status.running.empty());
+}
+
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::temp_directory_path() / fmt::format("evenkeel-node-{}", ::getpid())) {
+    std::filesystem::remove_all(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(Node, DataFolderNamesTheDiskAndHasOneProcess) {
+  const Folder folder;
+  const std::string path = folder / "data";
+  DataId id;
+  {
+    const auto first = DataFolder::open(path);
+    ASSERT_TRUE(first) << first.error().message;
+    EXPECT_TRUE(first->locked());
+    id = first->id();
+    const auto second = DataFolder::open(path);
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(second->locked());
+    EXPECT_EQ(second->id(), id);
+  }
+  const auto third = DataFolder::open(path);
+  ASSERT_TRUE(third);
+  EXPECT_TRUE(third->locked());
+  EXPECT_EQ(third->id(), id);
+  EXPECT_NE(DataFolder::none().id(), id);
+}
+
+// The first process dies with a session of half an hour; the second has the lock of its data, and need not wait for that.
+TEST(Node, WhoHasTheLockJoinsAtOnce) {
+  const Folder folder;
+  NodeOptions options = options_of();
+  options.store = "embedded:" + folder / "store";
+  options.data = folder / "data";
+  options.session_ttl = 30min;
+  Blocking handler;
+  for (int i = 0; i < 2; ++i) {
+    auto node = Node::join(options, handler);
+    ASSERT_TRUE(node) << node.error().message;
+    const auto ready = (*node)->ready(patience);
+    EXPECT_TRUE(ready) << ready.error().message;
+  }
+}
+
+TEST(Node, JoinSaysWhatIsWrong) {
+  Blocking handler;
+  NodeOptions options = options_of();
+  options.store = "nowhere:";
+  EXPECT_FALSE(Node::join(options, handler));
+  options.name = NodeId("a/b");
+  EXPECT_EQ(Node::join(options, handler).error().code, Code::invalid);
+  struct Broken final : ShardHandler {
+    Result<> transition(const Transition&, std::stop_token) override { return {}; }
+    Sealed seal(const ShardId&, Epoch) override { return {}; }
+    Status report(const ShardId&) override { return {}; }
+    std::vector<Held> inventory() override { throw std::runtime_error("disk is gone"); }
+  } broken;
+  options = options_of();
+  options.store = "memory:";
+  EXPECT_EQ(Node::join(options, broken).error().message, "inventory threw: disk is gone");
+}
+
+// A handler that does not step down: the process ends.
+TEST(NodeDeathTest, EndsTheProcessIfItCannotStepDown) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto get_stuck = [] {
+    NodeOptions options = options_of();
+    options.on_stuck = OnStuck::exit;
+    options.session_ttl = 2s;
+    Running running(std::move(options));
+    running.other.tell({entry_of(0, "leader", 1)});
+    if (!running.handler.wait_done(shard_of(0), "leader")) ::_exit(1);
+    running.handler.deaf = true;
+    running.handler.hold(shard_of(0));
+    running.other.tell({entry_of(0, "follower", 1, 1)});
+    running.handler.wait_done(shard_of(0), "follower");
+    ::_exit(2);
+  };
+  EXPECT_EXIT(get_stuck(), testing::ExitedWithCode(70), "");
+}
+
+}  // namespace
+}  // namespace evenkeel::node

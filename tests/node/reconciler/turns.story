@@ -1,0 +1,105 @@
+# Slow transitions take turns; those that have to do with leadership, and those that only bring a replica up to date, do not wait.
+node slots=1
+----
+ok
+
+joined 1
+----
+
+target t1/0 1.1
+0 follower v=1.0
+1 follower v=1.0
+2 follower v=1.0
+----
+start #1 t1/0 offline -> follower v=1.0 first
+report t1/0 of 1 obeyed=1.1
+  0 offline v=1.0
+  1 offline v=1.0
+  2 offline v=1.0
+
+show
+----
+t1/0 offline -> follower v=1.0 running
+t1/1 offline -> follower v=1.0
+t1/2 offline -> follower v=1.0
+not settled
+
+done t1/0
+----
+start #2 t1/1 offline -> follower v=1.0 first
+report t1/0 of 1 obeyed=1.1
+  0 follower v=1.0
+  1 offline v=1.0
+  2 offline v=1.0
+
+target t1/0 1.2
+0 leader v=2.0 peers=n2:follower
+1 follower v=1.0
+2 follower v=1.0
+----
+lead t1/0 at 2
+start #3 t1/0 follower -> leader v=2.0 first peers=n2:follower urgent
+report t1/0 of 1 obeyed=1.2
+  0 follower v=2.0
+  1 offline v=1.0
+  2 offline v=1.0
+
+done t1/0
+----
+report t1/0 of 1 obeyed=1.2
+  0 leader v=2.0
+  1 offline v=1.0
+  2 offline v=1.0
+
+target t1/0 1.3
+0 leader v=2.1 peers=n2:follower,n3:follower
+1 follower v=1.0
+2 dropped v=1.1
+----
+start #4 t1/0 leader -> leader v=2.1 first peers=n2:follower,n3:follower urgent
+report t1/0 of 1 obeyed=1.3
+  0 leader v=2.0
+  1 offline v=1.0
+  2 offline v=1.1
+
+done t1/0
+----
+report t1/0 of 1 obeyed=1.3
+  0 leader v=2.1
+  1 offline v=1.0
+  2 offline v=1.1
+
+fail t1/1 no
+----
+start #5 t1/2 offline -> dropped v=1.1 first
+report t1/0 of 1 obeyed=1.3
+  0 leader v=2.1
+  1 offline v=1.0 tries=1 error="no"
+  2 offline v=1.1
+wake +1s
+
+done t1/2
+----
+report t1/0 of 1 obeyed=1.3
+  0 leader v=2.1
+  1 offline v=1.0 tries=1 error="no"
+  2 dropped v=1.1
+wake +1s
+
+tick +1s
+----
+start #6 t1/1 offline -> follower v=1.0 first
+
+done t1/1
+----
+report t1/0 of 1 obeyed=1.3
+  0 leader v=2.1
+  1 follower v=1.0
+  2 dropped v=1.1
+
+show
+----
+t1/0 leader -> leader v=2.1
+t1/1 follower -> follower v=1.0
+t1/2 dropped -> dropped v=1.1
+settled
