@@ -287,8 +287,8 @@ void Participant::Work::perform(const Start& start) {
   handler_.transition(start.transition, start.urgent, stop.get_token(),
                       guarded([shard = start.transition.shard, run = start.run](Work& self, Result<> result) {
                         if (self.runs_.erase(run) == 0) return;  // answered twice
-                        const std::uint64_t progress = self.handler_.report(shard).progress;
-                        self.feed(Transitioned{shard, run, std::move(result), progress});
+                        const Status status = self.handler_.report(shard);
+                        self.feed(Transitioned{shard, run, std::move(result), status.last, status.progress});
                       }));
 }
 
@@ -330,7 +330,7 @@ void Participant::Work::pulse_now() {
     const auto [known, is_new] = pulsed_.try_emplace(replica.shard, status);
     if (!is_new && known->second == status) continue;
     known->second = status;
-    pulse.replicas.push_back({replica.shard, status.progress, status.lag, std::move(status.load)});
+    pulse.replicas.push_back({replica.shard, status.last, status.progress, status.lag, std::move(status.load)});
   }
   options_.send_pulse(pulse);
 }
