@@ -111,7 +111,10 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   void push_soon(Out response) {
     if (!queue(std::move(response))) return;
     soon_ = grpc::Alarm();  // the last one's callback may not have returned
-    soon_.Set(gpr_now(GPR_CLOCK_MONOTONIC), [self = this->shared_from_this()](bool) { self->write_front(); });
+    // An alarm keeps its callback, and this keeps the alarm. While a write is under way gRPC is not done with this.
+    soon_.Set(gpr_now(GPR_CLOCK_MONOTONIC), [weak = this->weak_from_this()](bool) {
+      if (const auto self = weak.lock()) self->write_front();
+    });
   }
 
   // With `drain`: after all that is queued.
