@@ -14,9 +14,8 @@
 // Backends, chosen by a URL (backends/open.h): memory: (memory/memory.h; tests and the simulator), embedded:DIR, etcd://…, zk://….
 //
 // What every backend promises:
-//   - A txn is atomic and linearizable, and so is a get; but a member of ZooKeeper that led, stood still and goes on may answer gets from
-//     before for a moment, as its `sync` asks nobody else. So what must not break is decided by a txn, never by a get. A list or a
-//     watch's first list may be older than other keys' latest writes, but never older than what this client has read or written before.
+//   - A txn is atomic and linearizable, and so is a get. A list or a watch's first list may be older than other keys' latest writes, but
+//     never older than what this client has read or written before.
 //   - A watch delivers the latest state, in order for each key; values in between may be left out. If it fell behind, or the backend has
 //     forgotten where it was, it gets a fresh list, flagged as such: what is not in it is gone. It goes on over lost connections by itself.
 //   - An answer comes exactly once, on the loop. `unavailable`: certainly not done. `unknown_outcome`: the write may have happened, or may
