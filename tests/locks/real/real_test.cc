@@ -101,11 +101,6 @@ struct Row {
   std::unique_ptr<Servers> (*start)();
 };
 
-template <class Kind, std::size_t... size>
-std::unique_ptr<Servers> start() {
-  return std::make_unique<Kind>(size...);
-}
-
 class RealLocks : public testing::TestWithParam<Row> {};
 
 TEST_P(RealLocks, OneHasItWhoeverIsKilledOrStopped) {
@@ -127,10 +122,11 @@ TEST_P(RealLocks, OneHasItWhoeverIsKilledOrStopped) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Servers, RealLocks,
-                         testing::Values(Row{"served", start<test::EvenkeelServer>}, Row{"etcd1", start<test::EtcdCluster, 1>},
-                                         Row{"etcd3", start<test::EtcdCluster, 3>},
-                                         Row{"zookeeper1", start<test::ZooKeeperCluster, 1>},
-                                         Row{"zookeeper3", start<test::ZooKeeperCluster, 3>}),
+                         testing::Values(Row{"served", test::start<test::EvenkeelServer>},
+                                         Row{"etcd1", test::start<test::EtcdCluster, 1>},
+                                         Row{"etcd3", test::start<test::EtcdCluster, 3>},
+                                         Row{"zookeeper1", test::start<test::ZooKeeperCluster, 1>},
+                                         Row{"zookeeper3", test::start<test::ZooKeeperCluster, 3>}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

@@ -243,11 +243,6 @@ struct Row {
   std::span<const Fault> faults;
 };
 
-template <class Kind, std::size_t... size>
-std::unique_ptr<Servers> start() {
-  return std::make_unique<Kind>(size...);
-}
-
 class Faults : public testing::TestWithParam<Row> {};
 
 TEST_P(Faults, NoPromiseIsBroken) {

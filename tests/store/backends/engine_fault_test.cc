@@ -52,7 +52,8 @@ class FaultyLog final : public FSRandomRWFile {
 
 class FaultyFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  explicit FaultyFileSystem(Faults& faults) : FileSystemWrapper(rocksdb::FileSystem::Default()), faults_(faults) {}
+  FaultyFileSystem(Faults& faults, const std::shared_ptr<rocksdb::FileSystem>& files)
+      : FileSystemWrapper(files), faults_(faults) {}
   const char* Name() const override { return "faulty"; }
   IOStatus NewWritableFile(const std::string& name, const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
                            IODebugContext* debug) override {
@@ -79,18 +80,11 @@ class EngineFaults : public testing::TestWithParam<bool> {
     engine_.reset();
     engine_ = open(folder_.path(), options_);
   }
-  // As if it were killed now.
-  std::unique_ptr<Engine> crashed() {
-    const auto copy = folder_.beside(fmt::format("crashed{}", ++copies_));
-    std::filesystem::copy(folder_.path(), copy, std::filesystem::copy_options::recursive);
-    return open(copy);
-  }
 
   Folder folder_;
-  int copies_ = 0;
   HandClock clock_;
   Faults faults_;
-  EngineOptions options_{.clock = &clock_, .file_system = std::make_shared<FaultyFileSystem>(faults_)};
+  EngineOptions options_{.clock = &clock_, .file_system = std::make_shared<FaultyFileSystem>(faults_, folder_.files())};
   std::unique_ptr<Engine> engine_ = open(folder_.path(), options_);
 };
 
@@ -125,7 +119,7 @@ TEST_P(EngineFaults, AFullDiskRefusesWritesUntilThereIsSpace) {
     EXPECT_EQ(put(*engine_, "b", good)->revision, before + 1);
     EXPECT_FALSE(engine_->status().full);
     EXPECT_EQ(value("a"), last);
-    const auto other = crashed();
+    const auto other = open(folder_.crashed());
     EXPECT_EQ(other->status().revision, before + 1);
     EXPECT_EQ(other->range({.span = {"a", {}}})->entries.at(0).value, last);
   }

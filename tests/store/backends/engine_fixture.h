@@ -2,6 +2,7 @@
 // What the engine's tests share: a folder of their own, calls that wait for their answer, a clock that is moved by hand.
 
 #include <gtest/gtest.h>
+#include <rocksdb/file_system.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -15,6 +16,39 @@
 #include "evenkeel/store/backends/embedded/engine.h"
 
 namespace evenkeel::store::embedded::test {
+
+// Files that are neither removed nor renamed while they are copied; RocksDB does both on threads of its own.
+class StillFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  StillFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "still"; }
+  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    const std::lock_guard lock(mutex_);
+    return target()->DeleteFile(name, options, debug);
+  }
+  rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    const std::lock_guard lock(mutex_);
+    return target()->RenameFile(from, to, options, debug);
+  }
+  // What names other files first, so that those are there.
+  void copy(const std::string& from, const std::string& to) {
+    namespace fs = std::filesystem;
+    const std::lock_guard lock(mutex_);
+    fs::create_directories(to);
+    for (const bool naming : {true, false}) {
+      for (const auto& entry : fs::directory_iterator(from)) {
+        const auto name = entry.path().filename().string();
+        if ((name == "CURRENT" || name.starts_with("MANIFEST-")) == naming)
+          fs::copy(entry.path(), fs::path(to) / name, fs::copy_options::recursive);
+      }
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+};
 
 class Folder {
  public:
@@ -32,10 +66,20 @@ class Folder {
   Folder& operator=(const Folder&) = delete;
   const std::string& path() const { return path_; }
   std::string beside(const std::string& name) const { return base_ + "/" + name; }
+  // To be opened with, if it is to be copied while it is open.
+  const std::shared_ptr<StillFiles>& files() const { return files_; }
+  // A copy as a crash now would leave it.
+  std::string crashed() const {
+    const auto copy = beside("crashed" + std::to_string(++copies_));
+    files_->copy(path_, copy);
+    return copy;
+  }
 
  private:
   std::string base_;
   std::string path_;
+  std::shared_ptr<StillFiles> files_ = std::make_shared<StillFiles>();
+  mutable int copies_ = 0;
 };
 
 class HandClock final : public Clock {

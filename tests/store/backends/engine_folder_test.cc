@@ -36,14 +36,6 @@ std::vector<fs::path> files(const std::string& folder, std::string_view extensio
   return found;
 }
 
-// A copy as a crash now would leave it.
-std::string crash(const Folder& folder) {
-  static int count = 0;
-  auto copy = folder.beside(fmt::format("crashed{}", ++count));
-  fs::copy(folder.path(), copy, fs::copy_options::recursive);
-  return copy;
-}
-
 TEST(EngineFolder, InUseIsSaid) {
   const Folder folder;
   const auto engine = open(folder.path());
@@ -102,7 +94,7 @@ TEST(EngineFolder, DamageIsNeverAnEmptyStore) {
   EXPECT_GE(names.size(), 4U);
   for (const auto& name : names) {
     for (const char* how : {"missing", "cut", "changed"}) {
-      const auto copy = crash(folder);
+      const auto copy = folder.crashed();
       const fs::path file = fs::path(copy) / name;
       auto bytes = content(file);
       if (std::string_view(how) == "missing") fs::remove(file);
@@ -123,7 +115,7 @@ TEST(EngineFolder, DamageIsNeverAnEmptyStore) {
 class EngineLog : public testing::Test {
  protected:
   EngineLog() {
-    engine_ = open(folder_.path());
+    engine_ = open(folder_.path(), {.file_system = folder_.files()});
     for (int i = 0; i < 100; ++i) {
       ends_.push_back(written());
       put(*engine_, "a", fmt::format("{}{}", i, std::string(static_cast<std::size_t>(i) * 20, 'x'))).value();
@@ -147,29 +139,30 @@ TEST_F(EngineLog, WhoseLastWriteIsTornLosesThatAlone) {
   ASSERT_GT(to - from, 2000U);
   for (const auto cut : {from + 1, from + 8, from + 100, to - 1}) {
     for (const bool filled : {true, false}) {
-      const auto copy = crash(folder_);
+      const auto copy = folder_.crashed();
       auto torn = bytes.substr(0, cut);
       if (filled) torn.resize(bytes.size(), '\0');
       write_file(log_of(copy), torn);
       EXPECT_EQ(revision(copy), 100) << cut;
       // It goes on from there, and what was torn is never in the way again.
       {
-        const auto engine = open(copy);
+        const auto engine = open(copy, {.file_system = folder_.files()});
         EXPECT_EQ(put(*engine, "b", "1")->revision, 101);
         const auto again = folder_.beside("again");
-        fs::copy(copy, again, fs::copy_options::recursive);
+        folder_.files()->copy(copy, again);
         EXPECT_EQ(revision(again), 101);
         fs::remove_all(again);
       }
     }
   }
-  EXPECT_EQ(revision(crash(folder_)), 101);
+  EXPECT_EQ(revision(folder_.crashed()), 101);
 }
 
 // Calls before files come, go or change their names.
 class StepByStep final : public rocksdb::FileSystemWrapper {
  public:
-  explicit StepByStep(std::function<void()> step) : FileSystemWrapper(rocksdb::FileSystem::Default()), step_(std::move(step)) {}
+  StepByStep(const std::shared_ptr<rocksdb::FileSystem>& files, std::function<void()> step)
+      : FileSystemWrapper(files), step_(std::move(step)) {}
   const char* Name() const override { return "step-by-step"; }
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* result, rocksdb::IODebugContext* debug) override {
@@ -192,16 +185,16 @@ class StepByStep final : public rocksdb::FileSystemWrapper {
 };
 
 TEST_F(EngineLog, ThatIsTornMayBeLeftAtAnyStepOfItsRecovery) {
-  const auto torn = crash(folder_);
+  const auto torn = folder_.crashed();
   write_file(log_of(torn), content(log_of(folder_.path())).substr(0, ends_[99] + 100));
   std::vector<std::string> steps;
   const auto opener = std::this_thread::get_id();  // what RocksDB does beside it may be anywhere while files are copied
   const auto step = [&] {
     if (std::this_thread::get_id() != opener) return;
     steps.push_back(folder_.beside(fmt::format("step{}", steps.size())));
-    fs::copy(torn, steps.back(), fs::copy_options::recursive);
+    folder_.files()->copy(torn, steps.back());
   };
-  EXPECT_EQ(open(torn, {.file_system = std::make_shared<StepByStep>(step)})->status().revision, 100);
+  EXPECT_EQ(open(torn, {.file_system = std::make_shared<StepByStep>(folder_.files(), step)})->status().revision, 100);
   EXPECT_GT(steps.size(), 3U);
   for (const auto& left : steps) EXPECT_EQ(revision(left), 100) << left;
 }
@@ -210,7 +203,7 @@ TEST_F(EngineLog, DamagedBeforeItsEndIsRefused) {
   const auto bytes = content(log_of(folder_.path()));
   Rng rng(1);
   for (int times = 0; times < 60; ++times) {
-    const auto copy = crash(folder_);
+    const auto copy = folder_.crashed();
     auto damaged = bytes;
     const auto record = rng.below(99);
     const auto at = ends_[record] + rng.below(ends_[record + 1] - ends_[record]);

@@ -97,7 +97,8 @@ class Child {
   }
   void three(std::int64_t value) {
     Request request;
-    for (std::int64_t key = 0; key < 3; ++key) request.then.push_back(Put{.key = key_of(keys + key), .value = value_of(value)});
+    for (std::int64_t key = 0; key < 3; ++key)
+      request.then.emplace_back(Put{.key = key_of(keys + key), .value = value_of(value)});
     engine_->submit(std::move(request), [=, this](Result<Outcome> done) {
       for (std::int64_t key = 0; key < 3; ++key) tell({'p', keys + key, value, done.value().revision});
       room_.release();

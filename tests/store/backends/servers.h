@@ -39,6 +39,12 @@ class Servers {
   void heal();
 };
 
+// start<EtcdCluster, 3>: for tables of tests.
+template <class Kind, std::size_t... size>
+std::unique_ptr<Servers> start() {
+  return std::make_unique<Kind>(size...);
+}
+
 // Members that are processes: what the three kinds below share.
 class ProcessServers : public Servers {
  public:

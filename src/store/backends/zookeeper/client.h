@@ -2,7 +2,7 @@
 // A Store over ZooKeeper 3.5 and later, by its C client.
 //
 // How the interface is kept on a tree of nodes with one-shot watches:
-//   - revision = zxid. A get is a sync and a read. A txn reads what it names, decides, and writes one multi that fails if what it read has
+//   - revision = zxid. A get is a proposal that changes nothing, and a read. A txn reads what it names, decides, and writes one multi that fails if what it read has
 //     moved; then it begins again, a little later each time, and ends in Code::conflict if that goes on (detail/decide.h).
 //   - A node's data version restarts at 0 when it is made anew, so an erased key becomes a tombstone, which get and list do not show, and
 //     which is swept after an hour (detail/sweeper.h). What is removed at once, as by erase_below, also writes the data of the path's own

@@ -4,14 +4,17 @@
 // It owns itself until gRPC is done with it; whoever else calls it (an engine's sink) holds a shared_ptr. Reading stops while the queue is
 // over its bound. Calls to the engine are made without the lock, since the engine calls back.
 
-#include <grpcpp/alarm.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
+#include <thread>
 
 #include "evenkeel/base/result.h"
 #include "evenkeel/store/backends/embedded/detail/server_status.h"
@@ -64,13 +67,37 @@ class Streams {
     }
     end_all(status);
   }
+  // Runs it on a thread that does nothing else, in turn. (gRPC's alarms do the like, and the version of Debian 12 never frees one that rang.)
+  void soon(std::function<void()> task) {
+    {
+      const std::scoped_lock lock(soon_mutex_);
+      tasks_.push_back(std::move(task));
+    }
+    soon_wake_.notify_one();
+  }
 
  private:
+  void run(const std::stop_token& stop) {
+    std::unique_lock lock(soon_mutex_);
+    while (soon_wake_.wait(lock, stop, [&] { return !tasks_.empty(); })) {
+      const auto task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+      lock.lock();
+    }
+  }
+
   mutable std::mutex mutex_;
   bool stopping_ = false;
   std::uint64_t round_ = 0;
   grpc::Status ended_;  // how the last round ended
   std::set<std::shared_ptr<Stream>> open_;
+
+  std::mutex soon_mutex_;
+  std::condition_variable_any soon_wake_;
+  std::deque<std::function<void()>> tasks_;
+  std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
 };
 
 template <class In, class Out>
@@ -110,8 +137,7 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   // The same for one of many that come at once: gRPC gets it on another thread, by then with those that follow.
   void push_soon(Out response) {
     if (!queue(std::move(response))) return;
-    soon_ = grpc::Alarm();  // the last one's callback may not have returned
-    soon_.Set(gpr_now(GPR_CLOCK_MONOTONIC), [self = this->shared_from_this()](bool) { self->write_front(); });
+    streams_.soon([self = this->shared_from_this()] { self->write_front(); });
   }
 
   // With `drain`: after all that is queued.
@@ -217,7 +243,6 @@ class Duplex : public grpc::ServerBidiReactor<In, Out>, public Stream, public st
   In request_;
 
   std::mutex mutex_;  // of all below
-  grpc::Alarm soon_;
   std::deque<Out> queue_;
   std::deque<std::size_t> sizes_;
   std::size_t queued_bytes_ = 0;

@@ -100,8 +100,8 @@ void Watch::take(Stream::Message& message) {
 // A server that is not as far as we have been is a member that lags, and will come there; or it was put back to an older state, and never
 // comes there with the same history. All members together say which.
 void Watch::check_history() {
-  list_all(core_, prefix_, guarded([](Watch& self, const Result<Listing>& listing) {
-             if (!listing || listing->revision >= *self.after_) return;
+  list_all(core_, prefix_, guarded([seen = *after_](Watch& self, const Result<Listing>& listing) {
+             if (!listing || listing->revision >= seen) return;
              self.core_.log.warn("the server's history is older than what was seen, and a watch begins with a fresh list",
                                  {{"prefix", self.prefix_}});
              self.after_.reset();

@@ -355,6 +355,20 @@ void Connection::sync(OnReply on_reply) {
   call([this](Pending& pending) { return zoo_async(handle_, "/", &Pending::on_path, &pending); }, std::move(on_reply));
 }
 
+// What it says of the node does not matter, if there is one that this user may read: that it was agreed on does.
+void Connection::confirm(OnReply on_reply) {
+  const auto send = [this](Pending& pending) {
+    zoo_op_t check{};
+    zoo_check_op_init(&check, "/", -1);
+    pending.results.resize(1);
+    return zoo_amulti(handle_, 1, &check, pending.results.data(), &Pending::on_multi, &pending);
+  };
+  call(send, [on_reply = std::move(on_reply)](Reply reply) mutable {
+    if (reply.code == ZNONODE || reply.code == ZNOAUTH) reply.code = ZOK;
+    on_reply(std::move(reply));
+  });
+}
+
 void Connection::stat(std::string path, Watch watch, OnReply on_reply) {
   const watcher_fn watcher = watch == Watch::yes ? &Bridge::on_node : nullptr;
   call([this, path = std::move(path),

@@ -59,7 +59,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection& operator=(const Connection&) = delete;
 
   enum class Watch : bool { no, yes };
+  // The member that is connected has caught up with what the leader knew when this was answered.
   void sync(OnReply on_reply);
+  // And the leader still led: a proposal of its own, which a majority must take. A leader that stood still and was deposed answers a sync.
+  void confirm(OnReply on_reply);
   void stat(std::string path, Watch watch, OnReply on_reply);  // a watch is kept even if there is no such node
   void read(std::string path, Watch watch, OnReply on_reply);
   void children(std::string path, Watch watch, OnReply on_reply);

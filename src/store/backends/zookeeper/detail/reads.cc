@@ -23,9 +23,9 @@ std::int64_t newest_of(const NodeStat& stat) { return std::max({stat.created, st
 GetCall::GetCall(Context& context, std::string key, Answer<Read> answer)
     : Call(context), key_(std::move(key)), path_(path_of(context.root, key_)), answer_(std::move(answer)) {}
 
-// The answers come in the order of the calls: if the sync failed, `again` has made this attempt the last, and the read is dropped.
+// The answers come in the order of the calls: if the first failed, `again` has made this attempt the last, and the read is dropped.
 void GetCall::attempt() {
-  context_.connection->sync(guarded([this](const Reply& reply) {
+  context_.connection->confirm(guarded([this](const Reply& reply) {
     if (reply.code != ZOK) read_failed(reply.code, "/");
   }));
   context_.connection->read(path_, Connection::Watch::no, guarded([this](Reply reply) { take(std::move(reply)); }));

@@ -1,8 +1,8 @@
 #pragma once
 // Gets and lists.
 //
-// Both begin with a sync, so that the member which is asked has caught up with all that was committed before. (A leader that was deposed and
-// does not know it yet answers a sync too; the time in which that can happen is bounded by the ensemble's syncLimit.)
+// A get begins with a proposal that changes nothing, so that the member which is asked has caught up with all that was committed before. A
+// list begins with a sync, which a leader that was deposed and does not know it yet answers too: it may be older than others' writes.
 // A list reads node after node. If none of them is newer than what was known before, it is of one moment. Else it looks again at all nodes:
 // if none has moved, it is; if some have, it is read again, and in the end its revision is what was known before it began.
 

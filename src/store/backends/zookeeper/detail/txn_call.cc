@@ -22,9 +22,13 @@ void TxnCall::attempt() {
   view_ = {.root = context_.root, .nodes = {}};
   reads_left_ = wanted_.stats.size() + wanted_.nodes.size();
   Connection& connection = *context_.connection;
-  connection.sync(guarded([this](const Reply& reply) {
+  auto begun = guarded([this](const Reply& reply) {
     if (reply.code != ZOK) read_failed(reply.code, "/");
-  }));
+  });
+  if (only_reads_)
+    connection.confirm(std::move(begun));
+  else
+    connection.sync(std::move(begun));
   for (const std::string& path : wanted_.stats)
     connection.stat(path, Connection::Watch::no, guarded([this, &path](Reply reply) { take(path, false, std::move(reply)); }));
   for (const std::string& path : wanted_.nodes)
@@ -66,7 +70,11 @@ void TxnCall::have_subtrees(Walk::Found found) {
 void TxnCall::decide_and_write() {
   auto decision = decide(txn_, view_);
   if (!decision) return give_up(decision.error());
-  if (decision->operations.empty()) return answer({.succeeded = decision->succeeded, .revision = decision->revision});
+  if (decision->operations.empty()) {
+    if (only_reads_) return answer({.succeeded = decision->succeeded, .revision = decision->revision});
+    only_reads_ = true;  // no multi will fail if what was read is old, so it is read again from a member that cannot be
+    return attempt();
+  }
   sent_ = true;
   const std::vector<Operation> operations = decision->operations;
   context_.connection->multi(operations,

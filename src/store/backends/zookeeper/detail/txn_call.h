@@ -32,6 +32,7 @@ class TxnCall final : public Call {
   std::size_t reads_left_ = 0;
   std::uint32_t races_lost_ = 0;
   bool sent_ = false;  // the multi is under way
+  bool only_reads_ = false;
 };
 
 }  // namespace evenkeel::store::zookeeper
