@@ -34,7 +34,7 @@ class Reconciler::Work {
   Work(ReconcilerOptions options, std::vector<Held> inventory)
       : options_(std::move(options)), book_(options_.name, options_.data) {
     for (Held& held : inventory) {
-      Item item{.shard = held.shard, .known = held.version, .last = held.last, .progress = held.progress};
+      Item item{.shard = held.shard, .known = held.version, .data_epoch = held.last, .progress = held.progress};
       items_.emplace(std::move(held.shard), std::move(item));
     }
   }
@@ -112,7 +112,7 @@ class Reconciler::Work {
     if (found == items_.end() || !found->second.run || found->second.run->id != answer.run) return;
     Item& item = found->second;
     const detail::Run run = *std::exchange(item.run, std::nullopt);
-    item.last = answer.last;
+    item.data_epoch = answer.last;
     item.progress = answer.progress;
     if (answer.result) {
       on_done(item, run.transition);

@@ -67,7 +67,7 @@ struct Transitioned {
   ShardId shard;
   std::uint64_t run = 0;  // which start this answers
   Result<> result;
-  Epoch last;                  // of the replica, after it
+  Epoch last;  // of the replica, after it
   std::uint64_t progress = 0;
 };
 struct SealDone {

@@ -36,7 +36,7 @@ class SlowHandler final : public AsyncHandler {
       if (transition.to.str() == state_dropped) {
         disk_.erase(transition.shard);
       } else {
-        disk_[transition.shard] = {transition.shard, transition.version, ++progress_};
+        disk_[transition.shard] = {transition.shard, transition.version, transition.version.epoch, ++progress_};
       }
       answer({});
     });

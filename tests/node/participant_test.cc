@@ -158,7 +158,7 @@ store::Faults faults_of(Rng& rng) {
 
 TEST(Participant, JoinsAndDoesWhatItIsTold) {
   Fixture fixture(1);
-  Disk disk{{shard_of(3), {shard_of(3), {Epoch(4), Change(2)}, 77}}};
+  Disk disk{{shard_of(3), {shard_of(3), {Epoch(4), Change(2)}, Epoch(4), 77}}};
   Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
   EXPECT_FALSE(process.participant.joined());
   fixture.loop.run_for(100ms);
@@ -230,7 +230,8 @@ TEST(Participant, ErasesReportsOfWhatIsNotHeldAnyMore) {
 TEST(Participant, CountsFewerReportsWhenTheyGo) {
   Fixture fixture(8);
   Disk disk;
-  for (std::uint32_t i = 0; i < FakeController::shards; ++i) disk[shard_of(i)] = {shard_of(i), {Epoch(1), Change(1)}, 7};
+  for (std::uint32_t i = 0; i < FakeController::shards; ++i)
+    disk[shard_of(i)] = {shard_of(i), {Epoch(1), Change(1)}, Epoch(1), 7};
   auto other = fixture.world.connect("operator");
   const WorkloadDocument workload{.spec = {.name = WorkloadId("t1"), .shards = FakeController::shards},
                                   .buckets = FakeController::buckets};
@@ -294,7 +295,7 @@ TEST(Participant, LeavesInTheEnd) {
 
 TEST(Participant, PulsesWhatChanged) {
   Fixture fixture(7);
-  Disk disk{{shard_of(3), {shard_of(3), {Epoch(4), Change(2)}, 77}}};
+  Disk disk{{shard_of(3), {shard_of(3), {Epoch(4), Change(2)}, Epoch(4), 77}}};
   SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
   auto store = fixture.world.connect("n1");
   ParticipantOptions options = options_of(fixture.rng);

@@ -252,7 +252,7 @@ void disturb(Shell& shell, Author& author, std::vector<Target>& written, Rng& rn
   } else if (what < 94) {
     shell.joined ? shell.lose() : shell.join();
   } else if (what < 96) {
-    shell.step(Transitioned{Shell::id(ShardIndex(static_cast<std::uint32_t>(rng.below(6)))), 1'000'000 + rng.below(9), {}, 0},
+    shell.step(Transitioned{Shell::id(ShardIndex(static_cast<std::uint32_t>(rng.below(6)))), 1'000'000 + rng.below(9), {}, {}, 0},
                "an answer for nobody");
   } else if (what < 98) {
     shell.step(TargetGone{WorkloadId("t1"), Bucket(static_cast<std::uint32_t>(rng.below(buckets)))}, "gone");

@@ -180,7 +180,7 @@ void come_again(Replica& replica) {
   replica.state = model_of(replica)->initial();
   replica.last.reset();
   replica.sealed.reset();
-  replica.last = {};
+  replica.data_epoch = {};
   replica.progress = 0;
 }
 
@@ -197,7 +197,7 @@ ReplicaReport report_of(const Replica& replica) {
   return {.shard = replica.shard.shard,
           .state = replica.state.empty() ? StateId(std::string(state_unknown)) : replica.state,
           .version = replica.known,
-          .last = replica.last,
+          .last = replica.data_epoch,
           .progress = replica.progress,
           .sealed = replica.sealed,
           .error = replica.error.empty() ? replica.seal_error : replica.error,

@@ -51,7 +51,7 @@ struct Replica {
   std::optional<Transition> last;      // that was done
   Version carried;                     // of the latest entry that its handler has carried out, or that asks nothing of it
   Version known;                       // what is reported
-  Epoch last;
+  Epoch data_epoch;                    // of the leader whose data it has taken last
   std::uint64_t progress = 0;
   std::optional<Run> run;
   bool waiting = false;  // for its turn among the slow ones
