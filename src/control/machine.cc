@@ -195,7 +195,10 @@ void Machine::Work::ask_for_plan() {
   if (!world_.plan_due || planning_ || !may_move()) return;
   world_.plan_due = false;
   detail::place_everywhere(world_);
-  problem_ = detail::problem_of(world_, now_);
+  problem_ = detail::problem_of(world_, options_.cluster, now_);
+  for (const detail::Trouble& trouble : detail::leave_out_what_is_wrong(*problem_))
+    say(Event::Kind::error, std::nullopt, std::nullopt, fmt::format("cannot be planned: {}", trouble.what));
+  if (problem_->workloads.empty()) return problem_.reset();
   planning_ = true;
   out_.plan = *problem_;
 }
