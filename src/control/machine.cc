@@ -11,6 +11,7 @@ using detail::Unit;
 Machine::Machine(MachineOptions options) : work_(std::make_unique<Work>(std::move(options))) {}
 Machine::~Machine() = default;
 Output Machine::step(Input input, Instant now) { return work_->step(std::move(input), now); }
+bool Machine::at_rest() const { return work_->at_rest(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }

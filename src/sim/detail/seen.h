@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -45,7 +44,9 @@ class Seen {
 
   const std::map<WorkloadId, WorkloadSeen>& workloads() const { return workloads_; }
   const ShardSeen* find(const ShardId& shard) const;
-  std::optional<LiveDocument> live(const NodeId& node) const;
+  const StateModel* model(const WorkloadSeen& workload) const;  // null: there is none
+  // The latest that a node said of itself, also if it is gone.
+  std::optional<LiveDocument> last_live(const NodeId& node) const;
   bool settled() const { return unsettled_ == 0; }
   std::vector<std::string> why_unsettled(std::size_t most) const;
   Calm calm(Duration now) const;
@@ -72,7 +73,6 @@ class Seen {
   std::optional<Duration> unsettled_since_;
   std::uint64_t commits_ = 0;
   Calm calm_;
-  std::set<std::pair<Duration, ShardId>> leaderless_;  // since when, those that are now
 };
 
 }  // namespace evenkeel::sim
