@@ -212,6 +212,7 @@ Progress follow(std::span<const Row> rows, std::size_t row, std::span<const Toke
   const auto items = items_of(rows[row].pattern);
   while (out.items < items.size() && out.tokens < tokens.size() && fits(items[out.items], tokens[out.tokens])) {
     ++out.tokens;
+    if (!is_place(items[out.items])) ++out.words;
     if (items[out.items] == "NODES") {
       while (out.tokens < tokens.size() && fits("NODE", tokens[out.tokens])) ++out.tokens;
     }

@@ -52,6 +52,7 @@ struct Progress {
   std::size_t row = 0;
   std::size_t items = 0;   // that fit, from the first on
   std::size_t tokens = 0;  // that those took
+  std::size_t words = 0;   // of the items, those that are words of the phrase itself
   bool whole = false;      // all of both
 };
 Progress follow(std::span<const Row> rows, std::size_t row, std::span<const Token> tokens);

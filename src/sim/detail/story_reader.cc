@@ -48,6 +48,19 @@ bool takes_whole(std::span<const Row> rows, std::span<const Token> tokens) {
   return false;
 }
 
+// The rows that the tokens go along furthest; of those, the ones with most words of their own.
+std::vector<Progress> furthest(std::span<const Row> rows, std::span<const Token> tokens) {
+  std::vector<Progress> best;
+  const auto reach = [](const Progress& progress) { return std::pair(progress.tokens, progress.words); };
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const Progress progress = follow(rows, row, tokens);
+    if (!best.empty() && reach(progress) < reach(best[0])) continue;
+    if (!best.empty() && reach(progress) > reach(best[0])) best.clear();
+    best.push_back(progress);
+  }
+  return best;
+}
+
 // Where the condition ends: at `within` or `for`, if it is there.
 std::size_t condition_end(std::span<const Token> tokens) {
   const auto found = std::ranges::find_if(tokens, [](const Token& token) { return token.is("within") || token.is("for"); });
@@ -302,15 +315,10 @@ std::string StoryReader::read_text(const Token& token) {
 }
 
 void StoryReader::say_mismatch(std::span<const Row> rows, std::span<const Token> tokens) {
-  std::vector<Progress> best;
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    const Progress progress = follow(rows, row, tokens);
-    if (!best.empty() && progress.tokens < best[0].tokens) continue;
-    if (!best.empty() && progress.tokens > best[0].tokens) best.clear();
-    best.push_back(progress);
-  }
+  const auto best = furthest(rows, tokens);
   const std::size_t at = best[0].tokens;
-  if (at == 0) return say_unknown_start(rows, tokens[0], tokens);
+  const bool action = rows.data() == action_rows().data();
+  if (at == 0 || (!action && takes_whole(action_rows(), tokens))) return say_unknown(rows, tokens);
   std::vector<std::string_view> patterns, next;
   for (const Progress& progress : best) {
     const auto items = items_of(rows[progress.row].pattern);
@@ -321,24 +329,25 @@ void StoryReader::say_mismatch(std::span<const Row> rows, std::span<const Token>
   if (at == tokens.size()) {
     const std::string lacks =
         best.size() == 1 ? fmt::format("this lacks `{}`", from(patterns[0], best[0].items)) : std::string("this ends too early");
-    problems_.add(end_of(tokens), lacks, write);
-    return;
+    return problems_.add(end_of(tokens), lacks, write);
   }
   const Token& token = tokens[at];
-  const bool one_place = !next.empty() && is_place(next[0]) && std::ranges::count(next, next[0]) == std::ssize(next);
-  if (one_place && (next[0] == "TIME" || next[0] == "NUMBER") && token.kind == Token::Kind::word) {
-    const auto why = next[0] == "TIME" ? parse_duration(token.raw).error().message : parse_unsigned(token.raw).error().message;
-    problems_.add(place_of(token), why, write);
-    return;
+  if (token.kind == Token::Kind::word && !next.empty() && std::ranges::count(next, next[0]) == std::ssize(next)) {
+    if (next[0] == "TIME") return problems_.add(place_of(token), parse_duration(token.raw).error().message, write);
+    if (next[0] == "NUMBER") return problems_.add(place_of(token), parse_unsigned(token.raw).error().message, write);
   }
+  if (!action && next.empty()) next = {"within", "for"};
   std::erase_if(next, is_place);
   const auto near = token.kind == Token::Kind::word ? nearest(token.raw, next) : std::nullopt;
+  const std::string tail =
+      !action && next == std::vector<std::string_view>{"within", "for"} ? ", then nothing, `within TIME` or `for TIME`" : "";
   problems_.add(place_of(token), fmt::format("unexpected {}", quote(token.raw)),
-                near ? fmt::format("did you mean `{}`? {}", *near, write) : write);
+                (near ? fmt::format("did you mean `{}`? ", *near) : "") + write + tail);
 }
 
-void StoryReader::say_unknown_start(std::span<const Row> rows, const Token& token, std::span<const Token> tokens) {
+void StoryReader::say_unknown(std::span<const Row> rows, std::span<const Token> tokens) {
   const bool action = rows.data() == action_rows().data();
+  const Token& token = tokens[0];
   const auto message = fmt::format("{} is no {}", quote(token.raw), action ? "action" : "condition");
   std::vector<std::string_view> starts;
   for (const Row& row : rows) {

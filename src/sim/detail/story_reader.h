@@ -43,7 +43,7 @@ class StoryReader {
   std::string read_text(const Token& token);
   // Says what would have fitted.
   void say_mismatch(std::span<const Row> rows, std::span<const Token> tokens);
-  void say_unknown_start(std::span<const Row> rows, const Token& token, std::span<const Token> tokens);
+  void say_unknown(std::span<const Row> rows, std::span<const Token> tokens);
 
   // What the action makes of the cluster, or what is wrong with its fields.
   void follow_spec(const Action& action, std::span<const Token> tokens);
