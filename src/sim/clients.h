@@ -50,6 +50,7 @@ class Clients {
   ClientLookups lookups_;
   Rng rng_;
   std::uint32_t rate_ = 0;
+  std::uint64_t owed_ = 0;  // parts of writes, of as many as there are ticks in a second
   Timer timer_;
   std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();  // answers may come after the clients
   std::map<ShardId, NodeId> known_;                              // as they were once; bounded

@@ -6,17 +6,18 @@
 //   - a write is acknowledged at an older epoch than another node has begun to lead at
 //   - whoever begins to lead lacks an acknowledged write (acks of 2 or more; not where the loss was forgiven)
 //   - fencing: session: two nodes act as leaders of a shard at the same moment
-// It sees all hosts at once, as nobody in the cluster can. Moments are those of the outside loop. One thread.
+// It sees all hosts at once, as nobody in the cluster can. With `fencing: epoch` an old leader may still hear that enough have a write when another leads
+// already: that is right if the other one began with that write.
+// One thread.
 // Cost: O(1) and a look-up of the shard for each call, O(runs of the log) where a node begins to lead.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/model/cluster.h"
 #include "evenkeel/sim/write_log.h"
 
@@ -31,18 +32,16 @@ class Acting {
 
 class Ledger {
  public:
-  explicit Ledger(const VirtualLoop& loop) : loop_(loop) {}
-
   struct Promise {  // of the shard's workload
     std::uint32_t acks = 0;
     Fencing fencing = Fencing::session;
   };
   void began(const ShardId& shard, Epoch epoch, const NodeId& node, const Acting& who, const WriteLog& log, Promise promise);
-  void accepted(const ShardId& shard, Epoch epoch, std::uint64_t position, const NodeId& node, const Acting& who);
+  void accepted(const ShardId& shard, Epoch epoch, const NodeId& node, const Acting& who);
   // All up to this position: an acknowledged write vouches for those before it.
   void acknowledged(const ShardId& shard, const WriteLog& log, std::uint64_t position, Epoch epoch, const NodeId& node);
+  // `who` is not asked about it any more.
   void stopped(const ShardId& shard, Epoch epoch, const Acting& who);
-  void process_ended(const Acting& who);  // it leads nothing any more; `who` is not touched again
 
   // What was acknowledged so far may be lost: an operator accepted it, or more disks are gone than acks can make up for. The next leader's log is what
   // counts from then on.
@@ -69,19 +68,17 @@ class Ledger {
   };
   struct Shard {
     Promise promise;
-    Epoch highest;  // that anybody has begun to lead at
-    NodeId highest_node;
-    std::map<Epoch, NodeId> led;  // the last few; older ones cannot come again without being noticed as older
-    std::vector<Leader> leaders;  // that have begun and not stopped
+    std::vector<std::pair<Epoch, NodeId>> led;  // who has begun to lead: the last few, in order of epochs
+    WriteLog start;                             // with which the highest of them began
+    std::vector<Leader> leaders;                // that have begun and not stopped
     WriteLog acknowledged;
     bool forgiven = false;
   };
   void say(std::string what);
-  void check_alone(const ShardId& shard, const Shard& state, const NodeId& node, const Acting& who, Epoch epoch);
+  void check_alone(const ShardId& shard, const Shard& state, Epoch epoch, const NodeId& node, const Acting& who);
+  void check_log(const ShardId& shard, Shard& state, Epoch epoch, const NodeId& node, const WriteLog& log);
 
-  const VirtualLoop& loop_;
   std::map<ShardId, Shard> shards_;
-  std::map<const Acting*, std::map<ShardId, Epoch>> leading_;
   std::optional<std::string> violation_;
   std::uint64_t accepted_ = 0;
   std::uint64_t acknowledged_ = 0;

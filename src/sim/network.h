@@ -53,7 +53,6 @@ class Network {
   using Pair = std::pair<std::string, std::string>;  // in order
   static Pair pair(const std::string& one, const std::string& other);
   const std::string* group_of(const std::string& host) const;
-  bool is_cut(const std::string& one, const std::string& other) const;
   void arrive(const std::string& from, Address to, Loop::Callback message);
 
   VirtualLoop& loop_;

@@ -32,6 +32,8 @@ class WriteLog {
   // Epochs do not go back.
   void append(Epoch epoch, std::uint64_t count = 1);
   void truncate(std::uint64_t length);
+  // So many writes of the other one, which has all that this one has.
+  void extend(const WriteLog& other, std::uint64_t length);
   // How many writes, from the first, both have.
   std::uint64_t common(const WriteLog& other) const;
   bool starts_with(const WriteLog& other) const { return common(other) == other.length(); }
