@@ -131,7 +131,7 @@ void Simulation::Work::on_commit(const std::string& client, const store::Txn& tx
 
 // Since when the store is at which revision, for whoever makes it lose its latest ones.
 void Simulation::Work::note_revision() {
-  revisions_.push_back({elapsed(), world_->contents("/none/").revision});
+  revisions_.push_back({elapsed(), world_->revision()});
   if (revisions_.size() > revisions_max) revisions_.pop_front();
   loop_.post_after(revision_every, [this] { note_revision(); });
 }

@@ -71,12 +71,19 @@ std::string Simulation::Work::why_not_settled() const {
   return "";
 }
 
+// Whom clients are told of, if it really leads.
+std::optional<NodeId> Simulation::Work::leader_of(const ShardId& shard) const {
+  const ShardSeen* seen = seen_.find(shard);
+  if (seen == nullptr || !seen->view.leader || ledger_.leader(shard) != seen->view.leader) return std::nullopt;
+  return seen->view.leader;
+}
+
 std::string Simulation::Work::why_not_all_led() const {
   std::vector<std::string> without;
   std::size_t more = 0;
   for (const auto& [name, workload] : seen_.workloads()) {
     for (std::uint32_t s = 0; s < workload.shards.size(); ++s) {
-      if (!workload.lead || !workload.wants(s) || workload.shards[s].view.leader) continue;
+      if (!workload.lead || !workload.wants(s) || leader_of({name, ShardIndex(s)})) continue;
       if (without.size() < named_max) without.push_back(fmt::format("{}/{}", name, s));
       else ++more;
     }
@@ -90,7 +97,7 @@ std::string Simulation::Work::why_not_shard(const Condition& condition) const {
   const Words& words = condition.words;
   const ShardSeen* shard = seen_.find(words.shard);
   if (shard == nullptr) return fmt::format("there is no shard {}", format(words.shard));
-  const auto& leader = shard->view.leader;
+  const auto leader = leader_of(words.shard);
   switch (condition.kind) {
     case Kind::led_by:
       if (leader == words.node) return "";

@@ -150,6 +150,7 @@ class Simulation::Work {
   std::string why_not_node(const Condition& condition) const;
   std::string why_not_cluster(const Condition& condition) const;
   const ControllerHost* active_host() const;
+  std::optional<NodeId> leader_of(const ShardId& shard) const;
 
   std::optional<std::string> violation_;
   Cluster spec_;             // as operators have it
