@@ -240,7 +240,7 @@ void Service::Work::on_source(const ShardId& shard, std::uint64_t id, std::uint3
   Run* run = running(shard, id);
   if (run == nullptr) return;
   const WorkloadFacts known = facts(shard);
-  const bool new_enough = source.has && source.last >= refuses(shard) && (source.last > Epoch(0) || !known.model->bounded());
+  const bool new_enough = source.has && source.last >= refuses(shard) && (source.last > Epoch(0) || !lead_state(*known.model));
   if (!new_enough) {
     if (run->asked != asked) return;  // it was asked again meanwhile
     ++run->asked;                     // it is answered

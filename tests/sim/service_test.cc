@@ -335,6 +335,40 @@ TEST(Service, CopiesWhereNobodyLeads) {
   EXPECT_EQ(town.service("n2").inventory().size(), 1U);
 }
 
+TEST(Service, LeadsWhereOnlyOneReplicaMayBe) {
+  EXPECT_EQ(lead_state(*find_built_in("leader-follower")), StateId("leader"));
+  EXPECT_EQ(lead_state(*find_built_in("online-offline")), std::nullopt);
+  const auto pairs = StateModel::make({.name = StateModelId("pairs"),
+                                       .states = {{StateId("hot"), {StateCount::Kind::number, 2}},
+                                                  {StateId("warm"), {StateCount::Kind::replicas, 0}},
+                                                  {StateId("cold"), {}}},
+                                       .initial = StateId("cold"),
+                                       .transitions = {{StateId("cold"), StateId("warm")},
+                                                       {StateId("warm"), StateId("hot")},
+                                                       {StateId("hot"), StateId("warm")},
+                                                       {StateId("warm"), StateId("cold")}}});
+  ASSERT_TRUE(pairs);
+  EXPECT_EQ(lead_state(*pairs), std::nullopt);
+  Town town;
+  town.facts = {.model = &*pairs};
+  town.start("n1");
+  ASSERT_TRUE(town.tell("n1", {.from = "cold", .to = "warm"}));
+  ASSERT_TRUE(town.tell("n1", {.from = "warm", .to = "hot", .version = v1}));
+  EXPECT_EQ(town.ledger.grants(), 0U);
+}
+
+TEST(Service, SealsWhatIsNotOpen) {
+  Town town;
+  town.found(2);
+  town.write("n1");
+  town.loop.run_for(20ms);
+  town.crash("n2");
+  town.start("n2");
+  EXPECT_EQ(town.seal("n2", 2), (Sealed{Epoch(2), Epoch(1), 1}));
+  EXPECT_EQ(town.service("n2").state(town.shard), StateId("offline"));
+  EXPECT_EQ(town.hosts.at("n2").disk.replicas.at(town.shard).refuses, Epoch(2));
+}
+
 // Of two processes under one name, messages go to the one that has it.
 TEST(Service, ATwinHearsNothingAsLongAsTheOtherHasTheName) {
   Town town;
