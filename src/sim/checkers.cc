@@ -9,9 +9,9 @@
 
 namespace evenkeel::sim {
 
-using detail::NodeSeen;
+using detail::NodeEvidence;
 using detail::Said;
-using detail::ShardSeen;
+using detail::ShardEvidence;
 using store::Write;
 
 class Checkers::Work {
@@ -52,7 +52,7 @@ class Checkers::Work {
 
   const Keys keys_;
   const std::function<Duration()> now_;
-  detail::Seen seen_;
+  detail::Evidence seen_;
   detail::Findings findings_;
   std::set<std::string> paths_;      // of everything that is there
   std::set<ShardId> told_changed_;  // in this txn
@@ -191,7 +191,7 @@ void Checkers::Work::take(const Put& put, store::Revision revision) {
 }
 
 void Checkers::Work::take_permit(const Put& put) {
-  NodeSeen& node = seen_.nodes[put.key.node];
+  NodeEvidence& node = seen_.nodes[put.key.node];
   auto permit = put.text ? read(parse_permit(*put.text, put.path)) : std::nullopt;
   if (permit) detail::check_permit(seen_, put.key.node, node.permit, *permit, findings_);
   node.permit = std::move(permit);
@@ -206,7 +206,7 @@ void Checkers::Work::take_live(const Put& put) {
   if (!put.text) return;
   const auto live = read(parse_live(*put.text, put.key.node, put.path));
   if (!live) return;
-  NodeSeen& node = seen_.nodes[put.key.node];
+  NodeEvidence& node = seen_.nodes[put.key.node];
   const bool is_new = !node.live || node.live->incarnation != live->incarnation;
   seen_.take_live(put.key.node, *live);
   if (!is_new) return;
@@ -221,7 +221,7 @@ void Checkers::Work::take_live(const Put& put) {
 
 // What a node has, it has until it is told otherwise.
 void Checkers::Work::check_kept(const Key& key, const std::optional<Report>& report) {
-  NodeSeen& node = seen_.nodes[key.node];
+  NodeEvidence& node = seen_.nodes[key.node];
   const auto old = node.reports.find({key.workload, key.bucket});
   if (old == node.reports.end() || !node.live || old->second.incarnation != node.live->incarnation) return;
   if (report && report->incarnation != old->second.incarnation) return;
@@ -246,7 +246,7 @@ void Checkers::Work::take_report(const Put& put) {
   auto report = put.text ? read(parse_report(*put.text, put.key, put.path)) : std::nullopt;
   check_kept(put.key, report);
   if (report) {
-    NodeSeen& node = seen_.nodes[put.key.node];
+    NodeEvidence& node = seen_.nodes[put.key.node];
     for (const ReplicaReport& replica : report->replicas) {
       const ShardId shard{put.key.workload, replica.shard};
       if (replica.last > Epoch(0) && replica.state.str() != state_dropped) node.on_disk[shard] = report->data;
@@ -292,7 +292,7 @@ void Checkers::Work::take_bucket(const Put& records, const std::vector<Put>& put
 }
 
 void Checkers::Work::take_shard(const ShardId& shard, ShardRecord after, ShardView view) {
-  ShardSeen& known = seen_.shards[shard];
+  ShardEvidence& known = seen_.shards[shard];
   known.record.shard = known.view.shard = shard.shard;
   if (known.record == after && known.view == view) return;
   const auto* specs = seen_.workload(shard.workload);
@@ -330,7 +330,7 @@ void Checkers::Work::check_target(const Target& target, const Target* before) {
 void Checkers::Work::check_told(const ShardId& shard, Bucket bucket) {
   const ShardRecord& record = seen_.shards[shard].record;
   for (const Holder& holder : record.holders) {
-    const NodeSeen* node = seen_.node(holder.node);
+    const NodeEvidence* node = seen_.node(holder.node);
     if (node == nullptr || node->incarnation != holder.incarnation || !seen_.surely_there(holder.node)) continue;
     const auto found = node->targets.find({shard.workload, bucket});
     const bool told = found != node->targets.end() && std::ranges::any_of(found->second.replicas, [&](const ReplicaTarget& entry) {
@@ -345,7 +345,7 @@ void Checkers::Work::take_targets(const std::vector<Put>& puts) {
   for (const Put& put : puts) {
     if (put.key.kind == Key::Kind::shards) bucket = put.key.bucket;
     if (put.key.kind != Key::Kind::target) continue;
-    NodeSeen& node = seen_.nodes[put.key.node];
+    NodeEvidence& node = seen_.nodes[put.key.node];
     const auto at = std::pair(put.key.workload, put.key.bucket);
     const auto old = node.targets.find(at);
     auto target = put.text ? read(parse_target(*put.text, put.key, put.path)) : std::nullopt;
@@ -368,12 +368,12 @@ void Checkers::Work::take_targets(const std::vector<Put>& puts) {
 // ------------------------------------------------------------------------------------------------------------- the store goes back
 
 void Checkers::Work::put_back(const store::Listing& contents) {
-  detail::Seen before = std::exchange(seen_, {});
+  detail::Evidence before = std::exchange(seen_, {});
   seen_.now = now_();
   seen_.steady_since = seen_.now;
   seen_.put_back = true;
   for (auto& [name, node] : before.nodes) {
-    NodeSeen& next = seen_.nodes[name];
+    NodeEvidence& next = seen_.nodes[name];
     next.over = std::move(node.over);
     next.disks = std::move(node.disks);
     next.disk = std::move(node.disk);

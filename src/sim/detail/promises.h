@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "evenkeel/sim/detail/seen.h"
+#include "evenkeel/sim/detail/evidence.h"
 
 namespace evenkeel::sim::detail {
 
@@ -37,9 +37,9 @@ class Findings {
 
 // One shard's change. `seen` has the shard as it was before.
 struct ShardChange {
-  const Seen& seen;
+  const Evidence& seen;
   ShardId shard;
-  const ShardSeen& known;
+  const ShardEvidence& known;
   const ShardRecord& before;
   const ShardRecord& after;
   const ShardView& view_before;
@@ -69,7 +69,7 @@ std::span<const Promise> promises_of_members();
 std::span<const Promise> promises_of_limits();
 
 // A permit that a controller has written.
-void check_permit(const Seen& seen, const NodeId& node, const std::optional<PermitDocument>& before, const PermitDocument& after,
+void check_permit(const Evidence& seen, const NodeId& node, const std::optional<PermitDocument>& before, const PermitDocument& after,
                   Findings& findings);
 
 }  // namespace evenkeel::sim::detail

@@ -86,7 +86,7 @@ void epochs(const ShardChange& change, Findings& findings) {
   for (const auto& [node, by] : change.known.said) {
     for (const auto& [incarnation, said] : by) {
       const Epoch named = std::max({said.latest.version.epoch, said.latest.last, said.sealed ? said.sealed->last : Epoch(0)});
-      const NodeSeen* known = change.seen.node(node);
+      const NodeEvidence* known = change.seen.node(node);
       const bool there = known != nullptr && known->incarnation == incarnation;  // what is not in the store cannot be read
       if (there && named >= epoch && said.at + grace < change.seen.now)
         findings.broken(name, "{} gives epoch {} to {}, and {} has named {}", change.name(), epoch, leader->node, node, named);
@@ -177,7 +177,7 @@ void as_reported(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "as reported";
   findings.held(name);
   for (const Holder& holder : change.after.holders) {
-    const NodeSeen* node = change.seen.node(holder.node);
+    const NodeEvidence* node = change.seen.node(holder.node);
     const auto disk = node == nullptr ? decltype(node->disks.begin()){} : node->disks.find(holder.incarnation);
     if (node != nullptr && disk != node->disks.end() && disk->second != holder.data)
       findings.broken(name, "{} counts the disk of {} for another one", change.name(), holder.node);
@@ -201,7 +201,7 @@ void as_reported(const ShardChange& change, Findings& findings) {
 // While everything is frozen nobody is told to lead, unless fail-over goes on.
 void frozen(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "freeze";
-  const Seen& seen = change.seen;
+  const Evidence& seen = change.seen;
   if (!seen.frozen_since || *seen.frozen_since + grace > seen.now || seen.config.changed_lately(seen.now) || !seen.steady()) return;
   const Freeze& freeze = *seen.config.latest().freeze;
   if (freeze.timeout && *seen.frozen_since + *freeze.timeout - *freeze.timeout / 50 <= seen.now) return;

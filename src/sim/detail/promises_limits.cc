@@ -10,7 +10,7 @@ namespace {
 // A node that is gone keeps its place for its delay, unless fewer than min_active are left. Clocks run 1 % fast at most.
 void patience(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "patience";
-  const Seen& seen = change.seen;
+  const Evidence& seen = change.seen;
   const bool respecified = change.specs.changed_lately(seen.now) || seen.config.changed_lately(seen.now);
   if (change.after.placement == change.before.placement || !change.before.has_data || change.is_deleted() || respecified) return;
   const auto there = static_cast<std::uint32_t>(std::ranges::count_if(change.before.holders, [&](const Holder& holder) {
@@ -19,7 +19,7 @@ void patience(const ShardChange& change, Findings& findings) {
   if (there < change.spec().min_active) return;
   for (const NodeId& node : change.before.placement) {
     const Holder* holder = find_holder(change.before, node);
-    const NodeSeen* known = seen.node(node);
+    const NodeEvidence* known = seen.node(node);
     const bool placed = std::ranges::find(change.after.placement, node) != change.after.placement.end();
     if (placed || known == nullptr || known->joined || holder == nullptr || !holder->arrived || seen.is_lost(*holder)) continue;
     const bool asked = known->permit || known->order.any(seen.now, [&](const NodeDocument& order) {
@@ -42,7 +42,7 @@ void patience(const ShardChange& change, Findings& findings) {
 // While too many are gone, or somebody has asked for it, nothing is placed, moved or dropped.
 void calm(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "calm";
-  const Seen& seen = change.seen;
+  const Evidence& seen = change.seen;
   if (change.is_deleted() || !seen.steady() || seen.config.changed_lately(seen.now)) return;
   const bool disaster = seen.too_many_gone && *seen.too_many_gone + grace < seen.now;
   const bool asked = seen.config.latest().maintenance && !seen.config.latest().maintenance->timeout;
@@ -58,8 +58,8 @@ struct Copies {
   std::uint32_t all = 0, node = 0, zone = 0, workload = 0;
 };
 
-std::string zone_of(const Seen& seen, const NodeId& node) {
-  const NodeSeen* known = seen.node(node);
+std::string zone_of(const Evidence& seen, const NodeId& node) {
+  const NodeEvidence* known = seen.node(node);
   return known != nullptr && known->live ? known->live->zone : "";
 }
 
@@ -88,7 +88,7 @@ bool is_full(const Throttle& limit, std::uint32_t copies) { return limit.copies 
 
 void limits(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "limits";
-  const Seen& seen = change.seen;
+  const Evidence& seen = change.seen;
   for (const Holder* holder : change.added()) {
     if (!change.before.has_data || !change.after.has_data || !counts(*holder) || holder->arrived) continue;
     findings.held(name);
@@ -130,7 +130,7 @@ std::string domain_of(const Settings& settings, const std::string& zone, const s
 // Where spread is hard nobody comes to a zone that another replica has, but one that it takes the place of.
 void spread(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "spread";
-  const Seen& seen = change.seen;
+  const Evidence& seen = change.seen;
   if (change.specs.changed_lately(seen.now) || seen.config.changed_lately(seen.now)) return;
   const Settings& settings = seen.config.latest().settings;
   const Spread rule = change.spec().workload.spread.value_or(settings.spread);

@@ -95,7 +95,7 @@ void linger(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "linger";
   for (const Holder* holder : change.dropped()) {
     const Said* said = change.seen.said(change.shard, holder->node, holder->incarnation);
-    const NodeSeen* node = change.seen.node(holder->node);
+    const NodeEvidence* node = change.seen.node(holder->node);
     if (said == nullptr || node == nullptr || !node->joined || !change.spec().model->serves(said->latest.state)) continue;
     const bool shown = change.view_before.leader == holder->node ||
                        std::ranges::find(change.view_before.others, holder->node, &Peer::node) != change.view_before.others.end();
@@ -139,20 +139,20 @@ constexpr Promise table[] = {
 std::span<const Promise> promises_of_members() { return table; }
 
 // A node may go when every shard that it holds can do without it and all others that may, and nothing points at it.
-void check_permit(const Seen& seen, const NodeId& node, const std::optional<PermitDocument>& before, const PermitDocument& after,
+void check_permit(const Evidence& seen, const NodeId& node, const std::optional<PermitDocument>& before, const PermitDocument& after,
                   Findings& findings) {
   using Stage = PermitDocument::Stage;
   constexpr std::string_view name = "permits";
-  const NodeSeen* known = seen.node(node);
+  const NodeEvidence* known = seen.node(node);
   if (known == nullptr || (before && before->stage == after.stage && before->incarnation == after.incarnation)) return;
   const auto may_go = [&](const NodeId& other) {
-    const NodeSeen* at = seen.node(other);
+    const NodeEvidence* at = seen.node(other);
     return other == node || (at != nullptr && at->permit && (at->permit->stage == Stage::granted || at->permit->stage == Stage::go));
   };
   if (after.stage != Stage::granted && after.stage != Stage::go) return;
   findings.held(name);
   for (const ShardId& shard : known->holds) {
-    const ShardSeen& of = seen.shards.at(shard);
+    const ShardEvidence& of = seen.shards.at(shard);
     const Recent<Spec>* specs = seen.workload(shard.workload);
     const Holder* holder = find_holder(of.record, node);
     if (specs == nullptr || holder == nullptr || specs->latest().deleted) continue;

@@ -1,4 +1,4 @@
-#include "evenkeel/sim/detail/seen.h"
+#include "evenkeel/sim/detail/evidence.h"
 
 #include <algorithm>
 
@@ -17,25 +17,25 @@ bool is_voter(const ShardRecord& record, const Holder& holder) {
          std::ranges::none_of(record.holders, [](const Holder& other) { return counts(other) && other.arrived; });
 }
 
-const NodeSeen* Seen::node(const NodeId& name) const {
+const NodeEvidence* Evidence::node(const NodeId& name) const {
   const auto found = nodes.find(name);
   return found == nodes.end() ? nullptr : &found->second;
 }
 
-const Recent<Spec>* Seen::workload(const WorkloadId& name) const {
+const Recent<Spec>* Evidence::workload(const WorkloadId& name) const {
   const auto found = workloads.find(name);
   return found == workloads.end() ? nullptr : &found->second;
 }
 
 // Without a beat a session is over once that has lasted for a ttl, by whatever clock.
-bool Seen::is_over(const NodeId& name, Incarnation incarnation) const {
-  const NodeSeen* known = node(name);
+bool Evidence::is_over(const NodeId& name, Incarnation incarnation) const {
+  const NodeEvidence* known = node(name);
   if (known == nullptr) return false;
   if (known->over.contains(incarnation)) return true;
   return !known->beat && !config.empty() && now - known->beatless_since >= config.latest().settings.control.session_ttl;
 }
 
-const Said* Seen::said(const ShardId& shard, const NodeId& node, Incarnation incarnation) const {
+const Said* Evidence::said(const ShardId& shard, const NodeId& node, Incarnation incarnation) const {
   const auto found = shards.find(shard);
   if (found == shards.end()) return nullptr;
   const auto by = found->second.said.find(node);
@@ -44,16 +44,16 @@ const Said* Seen::said(const ShardId& shard, const NodeId& node, Incarnation inc
   return as == by->second.end() ? nullptr : &as->second;
 }
 
-bool Seen::is_lost(const Holder& holder) const {
-  const NodeSeen* known = node(holder.node);
+bool Evidence::is_lost(const Holder& holder) const {
+  const NodeEvidence* known = node(holder.node);
   if (known == nullptr) return false;
   if (known->order.any(now, [](const NodeDocument& order) { return order.operation == Operation::remove; })) return true;
   return known->disk.any(now, [&](const DataId& disk) { return disk != holder.data; });
 }
 
-bool Seen::served_lately(const ShardId& shard, const NodeId& name) const {
+bool Evidence::served_lately(const ShardId& shard, const NodeId& name) const {
   const auto found = shards.find(shard);
-  const NodeSeen* known = node(name);
+  const NodeEvidence* known = node(name);
   const Recent<Spec>* specs = workload(shard.workload);
   if (found == shards.end() || known == nullptr || specs == nullptr) return false;
   const auto by = found->second.said.find(name);
@@ -68,13 +68,13 @@ bool Seen::served_lately(const ShardId& shard, const NodeId& name) const {
   });
 }
 
-bool Seen::surely_there(const NodeId& name) const {
-  const NodeSeen* known = node(name);
+bool Evidence::surely_there(const NodeId& name) const {
+  const NodeEvidence* known = node(name);
   return known != nullptr && known->joined && known->joined_since + grace <= now;
 }
 
 // As a controller must count at least: nodes that hold something, a whole zone as one, those that may stop not at all.
-std::uint32_t Seen::offline() const {
+std::uint32_t Evidence::offline() const {
   std::map<std::string, std::pair<std::uint32_t, std::uint32_t>> zones;
   std::uint32_t offline = 0;
   for (const auto& [name, known] : nodes) {
@@ -97,16 +97,16 @@ std::uint32_t Seen::offline() const {
 
 // ------------------------------------------------------------------------------------------------------------- documents
 
-void Seen::take_live(const NodeId& name, LiveDocument live) {
-  NodeSeen& known = nodes[name];
+void Evidence::take_live(const NodeId& name, LiveDocument live) {
+  NodeEvidence& known = nodes[name];
   known.disks[live.incarnation] = live.data;
   if (known.disk.empty() || known.disk.latest() != live.data) known.disk.put(live.data, now);
   known.live = std::move(live);
   look_at(name);
 }
 
-void Seen::take_beat(const NodeId& name, std::optional<store::Entry> entry) {
-  NodeSeen& known = nodes[name];
+void Evidence::take_beat(const NodeId& name, std::optional<store::Entry> entry) {
+  NodeEvidence& known = nodes[name];
   const auto before = known.incarnation;
   known.beat.reset();
   known.incarnation.reset();
@@ -123,15 +123,15 @@ void Seen::take_beat(const NodeId& name, std::optional<store::Entry> entry) {
   look_at(name);
 }
 
-bool Seen::is_joined(const NodeSeen& node) const {
+bool Evidence::is_joined(const NodeEvidence& node) const {
   if (!node.live || !node.beat || node.beat->ended || node.incarnation != node.live->incarnation) return false;
   const auto written = std::ranges::count_if(node.reports, [&](const auto& report) { return report.second.incarnation == *node.incarnation; });
   return static_cast<std::uint64_t>(written) >= node.live->inventory;
 }
 
 // A return that was too short to be noticed was none.
-void Seen::look_at(const NodeId& name) {
-  NodeSeen& known = nodes[name];
+void Evidence::look_at(const NodeId& name) {
+  NodeEvidence& known = nodes[name];
   const bool joined = is_joined(known);
   if (joined == known.joined) return;
   known.joined = joined;
@@ -143,7 +143,7 @@ void Seen::look_at(const NodeId& name) {
   look_at_calm();
 }
 
-void Seen::look_at_calm() {
+void Evidence::look_at_calm() {
   if (config.empty()) return;
   const ControlSettings& settings = config.latest().settings.control;
   const std::uint32_t most = settings.max_offline.value_or(std::max(1u, static_cast<std::uint32_t>(nodes.size()) / 10));
@@ -154,11 +154,11 @@ void Seen::look_at_calm() {
   }
 }
 
-void Seen::take_report(const Key& key, std::optional<Report> report) {
-  NodeSeen& known = nodes[key.node];
+void Evidence::take_report(const Key& key, std::optional<Report> report) {
+  NodeEvidence& known = nodes[key.node];
   known.reports.erase({key.workload, key.bucket});
   if (report) {
-    ReportSeen& document = known.reports[{key.workload, key.bucket}];
+    ReportEvidence& document = known.reports[{key.workload, key.bucket}];
     document.incarnation = report->incarnation;
     for (const ReplicaReport& replica : report->replicas) document.shards.push_back(replica.shard);
     known.disks[report->incarnation] = report->data;
@@ -182,7 +182,7 @@ void Seen::take_report(const Key& key, std::optional<Report> report) {
   look_at(key.node);
 }
 
-void Seen::take_workload(const WorkloadId& name, const WorkloadDocument& document) {
+void Evidence::take_workload(const WorkloadId& name, const WorkloadDocument& document) {
   Spec spec{.workload = document.spec, .deleted = document.deleted};
   if (!config.empty()) {
     const auto& own = config.latest().state_models;
@@ -203,15 +203,15 @@ void Seen::take_workload(const WorkloadId& name, const WorkloadDocument& documen
   workloads[name].put(std::move(spec), now);
 }
 
-void Seen::take_config(ConfigDocument document) {
+void Evidence::take_config(ConfigDocument document) {
   if (document.freeze.has_value() != frozen_since.has_value())
     frozen_since = document.freeze ? std::optional(now) : std::nullopt;
   config.put(std::move(document), now);
   look_at_calm();
 }
 
-void Seen::take_order(const ShardId& shard, std::optional<OrderDocument> order) {
-  ShardSeen& known = shards[shard];
+void Evidence::take_order(const ShardId& shard, std::optional<OrderDocument> order) {
+  ShardEvidence& known = shards[shard];
   if (!order) {
     known.order_gone = now;
     return;
@@ -220,8 +220,8 @@ void Seen::take_order(const ShardId& shard, std::optional<OrderDocument> order) 
   known.order_gone.reset();
 }
 
-void Seen::take_record(const ShardId& shard, ShardRecord record) {
-  ShardSeen& known = shards[shard];
+void Evidence::take_record(const ShardId& shard, ShardRecord record) {
+  ShardEvidence& known = shards[shard];
   bool nodes_change = false;
   for (const Holder& holder : known.record.holders) {
     if (find_holder(record, holder.node) == nullptr) nodes_change = nodes[holder.node].holds.erase(shard) > 0 || nodes_change;
@@ -239,8 +239,8 @@ void Seen::take_record(const ShardId& shard, ShardRecord record) {
   if (nodes_change) look_at_calm();
 }
 
-void Seen::take_view(const ShardId& shard, ShardView view) {
-  ShardSeen& known = shards[shard];
+void Evidence::take_view(const ShardId& shard, ShardView view) {
+  ShardEvidence& known = shards[shard];
   const auto nodes_of = [](const ShardView& of) {
     std::set<NodeId> all;
     if (of.leader) all.insert(*of.leader);

@@ -1,5 +1,5 @@
 #pragma once
-// Seen: all that was written to the store, as far as promises need it: the latest documents, and of what nodes have said the part that only grows, so
+// Evidence: all that was written to the store, as far as promises need it: the latest documents, and of what nodes have said the part that only grows, so
 // that it can be asked whether there ever was a proof.
 //
 // A controller acts on what it has read, which is a little older than what is there when its write is committed. What only grows (a session that is
@@ -39,7 +39,7 @@ struct InView {
   Duration left = {};
 };
 
-struct ShardSeen {
+struct ShardEvidence {
   ShardRecord record;
   ShardView view;
   std::map<Epoch, NodeId> grants;  // since the store was put back last
@@ -87,12 +87,12 @@ class Recent {
   std::vector<std::pair<Duration, T>> values_;
 };
 
-struct ReportSeen {
+struct ReportEvidence {
   Incarnation incarnation;
   std::vector<ShardIndex> shards;
 };
 
-struct NodeSeen {
+struct NodeEvidence {
   std::optional<LiveDocument> live;  // the latest; that it goes says nothing
   std::optional<store::Beat> beat;
   std::optional<Incarnation> incarnation;  // of the beat
@@ -103,7 +103,7 @@ struct NodeSeen {
   Recent<NodeDocument> order;
   std::optional<PermitDocument> permit;
   Duration permit_at = {};
-  std::map<std::pair<WorkloadId, Bucket>, ReportSeen> reports;
+  std::map<std::pair<WorkloadId, Bucket>, ReportEvidence> reports;
   std::map<std::pair<WorkloadId, Bucket>, Target> targets;
   std::set<ShardId> holds;            // by the records
   std::map<ShardId, DataId> on_disk;  // it said to have data of it, and never that it had dropped it
@@ -113,10 +113,10 @@ struct NodeSeen {
   Duration gone_since = {};
 };
 
-struct Seen {
-  std::map<NodeId, NodeSeen> nodes;
+struct Evidence {
+  std::map<NodeId, NodeEvidence> nodes;
   std::map<WorkloadId, Recent<Spec>> workloads;
-  std::map<ShardId, ShardSeen> shards;
+  std::map<ShardId, ShardEvidence> shards;
   std::map<std::pair<WorkloadId, Bucket>, std::set<ShardIndex>> buckets;
   Recent<ConfigDocument> config;
   std::set<ShardId> copying;  // records with somebody who has not come yet
@@ -130,7 +130,7 @@ struct Seen {
   std::optional<Duration> frozen_since;
 
   bool steady() const { return steady_since + grace <= now; }
-  const NodeSeen* node(const NodeId& name) const;
+  const NodeEvidence* node(const NodeId& name) const;
   const Recent<Spec>* workload(const WorkloadId& name) const;
   // The session is provably over.
   bool is_over(const NodeId& name, Incarnation incarnation) const;
@@ -157,7 +157,7 @@ struct Seen {
   void look_at_calm();
 
  private:
-  bool is_joined(const NodeSeen& node) const;
+  bool is_joined(const NodeEvidence& node) const;
 };
 
 bool counts(const Holder& holder);
