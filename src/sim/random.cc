@@ -20,11 +20,13 @@ using Kind = Action::Kind;
 constexpr Duration settles_first = 30s;
 constexpr Duration settles_last = 1h;  // delays, retries, copies one at a time: far more than enough where nothing is stuck
 constexpr Duration mended_before_end = 3min;
+constexpr Duration leave_takes = 11min;  // at most: it is gone then, whatever it could not finish
 
 struct NodeLife {
   NodeId name;
   bool up = true;
   Duration changes_at = {};  // it is killed, stopped or started until then: nothing else happens to it
+  Duration still_until = {};
   bool ordered = false;      // an operator has asked something of it
   bool hurt = false;         // slow, failing or hanging
   std::vector<ShardId> disabled;
@@ -74,6 +76,8 @@ class LifeMaker {
     for (std::uint64_t w = 0; w < workloads; ++w) {
       const std::uint32_t part = std::max(1u, shards / static_cast<std::uint32_t>(workloads));
       cluster.workloads.push_back(draw_workload(rng, fmt::format("t{}", w + 1), part));
+      const Workload& workload = cluster.workloads.back();
+      if (workload.state_model.str() == "leader-follower") forgivable_.emplace_back(workload.name, workload.shards);
     }
   }
 
@@ -151,7 +155,11 @@ class LifeMaker {
       case Fault::crash:
         return crash();
       case Fault::pause:
-        if (const NodeLife* node = pick(true)) add(now_, Kind::stop, {.node = node->name, .time = some_time()});
+        if (NodeLife* node = pick(true)) {
+          const Duration time = some_time();
+          node->still_until = std::max(node->still_until, now_ + time);
+          add(now_, Kind::stop, {.node = node->name, .time = time});
+        }
         return;
       case Fault::cut:
         if (const NodeLife* node = pick(true)) {
@@ -264,15 +272,19 @@ class LifeMaker {
     }
   }
 
-  // A second process under a name that is alive. It is gone when its node is killed.
+  // A second process under a name that is alive. If the first one goes, the second takes the name over, with an empty disk; then it goes too, and the
+  // first one comes back.
   void begin_twin() {
     NodeLife* node = pick(true);
     if (node == nullptr) return;
     add(now_, Kind::start_twin, {.node = node->name});
     const Duration until = now_ + some_time();
+    const bool takes_over = rng_.chance(1, 3) && !std::exchange(disk_lost_, true);
+    const Duration later = until + (takes_over ? some_time() : Duration{});
     add(until, Kind::kill, {.node = node->name});
-    add(until + 1s, Kind::start, {.node = node->name});
-    node->changes_at = until + 2s;
+    add(later, Kind::kill, {.node = node->name});
+    add(later + 1s, Kind::start, {.node = node->name});
+    node->changes_at = later + 2s;
   }
 
   // One in a life: what others hold is enough then.
@@ -316,10 +328,10 @@ class LifeMaker {
         return;
       }
       case 5:
+        if (node->still_until > now_) return;
         add(now_, Kind::leave, {.node = node->name});
-        add(now_ + 2min + some_time(), Kind::start, {.node = node->name});
-        node->changes_at = latest_ + 1s;
-        return;
+        node->changes_at = now_ + leave_takes + some_time();
+        return add(node->changes_at, Kind::start, {.node = node->name});
       case 6:
         return add(now_, Kind::lead, {.node = node->name, .shard = pick_shard()});
       case 7:
@@ -366,8 +378,10 @@ class LifeMaker {
   void come_and_go() {
     if (rng_.chance(1, 3) && nodes_.size() < 12) return add_node(), void();
     const std::string name = fmt::format("x{}", ++created_);
-    add(now_, Kind::create, {.text = fmt::format("{{name: {}, shards: {}, replicas: {}}}", name, rng_.between(1, 4), rng_.between(1, 2))});
-    if (rng_.chance(2, 3)) add(now_ + some_time(), Kind::erase, {.workload = WorkloadId(name)});
+    const auto shards = static_cast<std::uint32_t>(rng_.between(1, 4));
+    add(now_, Kind::create, {.text = fmt::format("{{name: {}, shards: {}, replicas: {}}}", name, shards, rng_.between(1, 2))});
+    if (rng_.chance(2, 3)) return add(now_ + some_time(), Kind::erase, {.workload = WorkloadId(name)});
+    forgivable_.emplace_back(WorkloadId(name), shards);
   }
 
   // 4. The end.
@@ -380,10 +394,8 @@ class LifeMaker {
     }
     const Duration later = at + 1min;
     if (disk_lost_) {
-      for (const Workload& workload : story_.cluster.workloads) {
-        if (workload.replicas > 1 || workload.state_model.str() != "leader-follower") continue;
-        for (std::uint32_t s = 0; s < workload.shards; ++s)
-          add(later, Kind::lead_accept_loss, {.shard = {workload.name, ShardIndex(s)}});
+      for (const auto& [workload, shards] : forgivable_) {
+        for (std::uint32_t s = 0; s < shards; ++s) add(later, Kind::lead_accept_loss, {.shard = {workload, ShardIndex(s)}});
       }
     }
     if (put_back_) add(later, Kind::adopt);
@@ -405,6 +417,7 @@ class LifeMaker {
   bool disk_lost_ = false;
   bool put_back_ = false;
   std::uint32_t created_ = 0;
+  std::vector<std::pair<WorkloadId, std::uint32_t>> forgivable_;  // with their shards: what only a lost disk held can be given up
 };
 
 }  // namespace
