@@ -115,7 +115,7 @@ class LifeMaker {
     if (rng.chance(1, 3)) control.min_active = 1 + static_cast<std::uint32_t>(rng.below(workload.replicas));
     if (workload.state_model.str() != "leader-follower") return workload;
     if (workload.replicas >= 2 && rng.chance(2, 3)) control.acks = 2;
-    if (rng.chance(1, 3)) control.fencing = Fencing::epoch;
+    if (control.acks >= 2 && rng.chance(1, 2)) control.fencing = Fencing::epoch;
     control.seal_wait = one_of<Duration>(rng, {100ms, 1s});
     return workload;
   }
