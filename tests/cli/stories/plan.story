@@ -199,6 +199,17 @@ run plan -f c.yaml --explain t1/0 -o name
 ! evenkeel: --explain has no form name: give table, json or yaml
 exit 2
 
+# A shard that is barred from a node leaves it, and the others do not mind.
+file barred.yaml
+nodes: [{name: "n[1-3]"}]
+workloads: [{name: t1, shards: 1}]
+placement: {t1: [[n1]]}
+barred: [{workload: t1, shard: 0, node: n1}, {workload: t1, shard: 0, node: n2}]
+----
+
+run plan -f barred.yaml --explain t1/0
+----
+
 # Plans chain: the result is the next problem, and there is nothing left to do.
 run plan -f c.yaml --apply next.yaml -o name
 ----
