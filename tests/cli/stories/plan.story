@@ -206,8 +206,18 @@ workloads: [{name: t1, shards: 1}]
 placement: {t1: [[n1]]}
 barred: [{workload: t1, shard: 0, node: n1}, {workload: t1, shard: 0, node: n2}]
 ----
+kept
 
 run plan -f barred.yaml --explain t1/0
+----
+----
+t1/0: n1 -> n3
+  a replica moves from n1 to n3 in step 1: rules
+
+n1  leaves  the shard is barred from it
+n2  cannot  the shard is barred from it
+n3  leads
+----
 ----
 
 # Plans chain: the result is the next problem, and there is nothing left to do.
