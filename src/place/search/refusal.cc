@@ -97,6 +97,12 @@ bool beyond_any(const Board& board, std::uint32_t replica) {
   return true;
 }
 
+std::string all_taken(std::uint32_t able, std::uint32_t barred) {
+  if (barred == 0) return fmt::format("all {} nodes that are able hold a replica of this shard already", able);
+  return fmt::format("of {} nodes that are able the shard is barred from {}, and the others hold a replica of it already", able,
+                     barred);
+}
+
 }  // namespace
 
 Refusal refusal_of(const Board& board, std::uint32_t replica) {
@@ -137,11 +143,7 @@ Refusal refusal_of(const Board& board, std::uint32_t replica) {
       break;
     case Step::distinct:
       refusal.reason = at_step(Step::barred) > 0 ? RefusalReason::barred : RefusalReason::nodes;
-      refusal.detail =
-          at_step(Step::barred) > 0
-              ? fmt::format("of {} nodes that are able the shard is barred from {}, and the others hold a replica of it already",
-                            able, at_step(Step::barred))
-              : fmt::format("all {} nodes that are able hold a replica of this shard already", able);
+      refusal.detail = all_taken(able, at_step(Step::barred));
       break;
     case Step::spread:
       refusal.reason = RefusalReason::spread;
