@@ -129,7 +129,8 @@ bool Machine::Work::work_on(std::uint32_t u) {
   commit.view = {.workload = workload.name,
                  .bucket = unit.bucket,
                  .shards_in_all = workload.document->spec.shards,
-                 .key_map = workload.spec.control.key_map};
+                 .key_map = workload.spec.control.key_map,
+                 .idle = workload.spec.model->idle()};
   std::set<std::uint32_t> affected;
   std::map<std::uint32_t, ShardOutput> changed;
   if (unit.respecified != workload.hash) {
