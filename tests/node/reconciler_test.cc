@@ -1,5 +1,5 @@
 // The reconciler's rules as stories: one input a block, its effects and reports out. Commands:
-//   node [ttl=10s] [tries=5] [slots=64] [held=t1/0@1.2:50]…    a process begins, with that on its disk
+//   node [ttl=10s] [tries=5] [slots=64] [held=t1/0@1.2:50/6]…    a process begins, with that on its disk, sealed against 6
 //   joined INCARNATION [t1=BUCKETS]…
 //   target t1/0 N.N [of=INCARNATION] [model=…] [fencing=epoch] [deadline=10m] [metadata=…]   then one line an entry (reconciler_text.h)
 //   gone t1/0
@@ -62,8 +62,11 @@ class Stories {
       if (!word.starts_with("held=")) continue;
       const auto at = word.find('@'), colon = word.find(':');
       const Version version = version_of(word.substr(at + 1, colon - at - 1));
+      const std::string data = word.substr(colon + 1);
+      const auto slash = data.find('/');
       held.push_back({parse_shard_id(word.substr(5, at - 5)).value(), version, version.epoch,
-                      parse_unsigned(word.substr(colon + 1)).value()});
+                      parse_unsigned(data.substr(0, slash)).value(),
+                      slash == std::string::npos ? Epoch() : Epoch(parse_unsigned(data.substr(slash + 1)).value())});
     }
     reconciler_ = std::make_unique<Reconciler>(std::move(options), std::move(held));
     return "ok";
