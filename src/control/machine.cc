@@ -82,7 +82,7 @@ void Machine::Work::take(Saw saw) {
       world_.take_order(saw.key, as(std::type_identity<OrderDocument>()));
       break;
     case Key::Kind::waits:
-      if (!active_) waits_ = as(std::type_identity<WaitsDocument>()).value_or(WaitsDocument{});
+      waits_ = as(std::type_identity<WaitsDocument>()).value_or(WaitsDocument{});
       break;
     case Key::Kind::target:
     case Key::Kind::controller:
@@ -133,6 +133,7 @@ void Machine::Work::forget_office() {
   manual_ = freeze_ = {};
   pulsing_.clear();
   suspects_.clear();
+  waiting_.clear();
   turned_suspect_.clear();
   world_.distrusts_itself = false;
   stops_balance_ = false;
@@ -149,6 +150,8 @@ void Machine::Work::forget_office() {
     unit.gave_up.clear();
     std::ranges::fill(unit.timers, detail::ShardTimers{});
     std::ranges::fill(unit.wanted, std::nullopt);
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot)
+      world_.index(static_cast<std::uint32_t>(&unit - world_.units.data()), slot);
     if (unit.status == Unit::Status::writing) unit.status = Unit::Status::unread;
     unit.pending.reset();
   }
@@ -234,6 +237,7 @@ void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
       unit.records[slot] = {.shard = unit.shards[slot]};
       unit.views[slot] = {.shard = unit.shards[slot]};
       unit.wanted[slot].reset();
+      world_.index(u, slot);
     }
     unit.spec = unit.respecified = 0;
     return;

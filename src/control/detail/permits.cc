@@ -20,7 +20,7 @@ bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
     const bool has_one = node->permit && node->permit->incarnation == node->facts.incarnation;
     return !has_one || (node->permit->stage != Stage::granted && node->permit->stage != Stage::go);
   };
-  for (const std::uint32_t u : world_.nodes[n].units) {
+  for (const auto& [u, named] : world_.nodes[n].units) {
     const Unit& unit = world_.units[u];
     const WorkloadInfo& workload = world_.workloads[unit.workload];
     if (!workload.usable || workload.spec.deleted) continue;
@@ -124,7 +124,7 @@ void Machine::Work::look_at_permits() {
 // until it stops.
 bool Machine::Work::leads_or_is_shown(std::uint32_t n) const {
   const NodeInfo& node = world_.nodes[n];
-  for (const std::uint32_t u : node.units) {
+  for (const auto& [u, named] : node.units) {
     const Unit& unit = world_.units[u];
     const WorkloadInfo& workload = world_.workloads[unit.workload];
     if (!workload.usable) continue;
@@ -147,7 +147,7 @@ bool Machine::Work::leads_or_is_shown(std::uint32_t n) const {
 // Every replica that it has is in the view.
 bool Machine::Work::is_whole_again(std::uint32_t n) const {
   const NodeId& name = world_.nodes[n].name;
-  for (const std::uint32_t u : world_.nodes[n].units) {
+  for (const auto& [u, named] : world_.nodes[n].units) {
     const Unit& unit = world_.units[u];
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       const auto& holders = unit.records[slot].holders;
@@ -163,7 +163,7 @@ bool Machine::Work::is_whole_again(std::uint32_t n) const {
 // A shard of which it has the only copy that there is.
 std::optional<ShardId> Machine::Work::last_copy_on(std::uint32_t n) const {
   const NodeId& name = world_.nodes[n].name;
-  for (const std::uint32_t u : world_.nodes[n].units) {
+  for (const auto& [u, named] : world_.nodes[n].units) {
     const Unit& unit = world_.units[u];
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       const ShardRecord& record = unit.records[slot];
@@ -197,7 +197,7 @@ void Machine::Work::try_to_remove(std::uint32_t n) {
   if (!node.trouble.empty()) return;
   NodeDocument document = node.order;
   document.data = node.facts.data;
-  for (const std::uint32_t u : node.units) {
+  for (const auto& [u, named] : node.units) {
     for (const ShardRecord& record : world_.units[u].records) {
       const auto own = std::ranges::find(record.holders, node.name, &Holder::node);
       if (own != record.holders.end() && document.data->str().empty()) document.data = own->data;

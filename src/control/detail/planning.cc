@@ -263,7 +263,7 @@ void swap_places(World& world) {
     const NodeInfo* other = swaps_with(world, world.nodes[n]);
     if (other == nullptr) continue;
     const NodeId from = world.nodes[n].name, to = other->name;
-    for (const std::uint32_t u : std::vector(world.nodes[n].units.begin(), world.nodes[n].units.end())) {
+    for (const auto& [u, named] : std::map(world.nodes[n].units)) {
       for (std::uint32_t slot = 0; slot < world.units[u].shards.size(); ++slot) {
         std::vector<NodeId> nodes = placement_of(world.units[u], slot);
         const auto at = std::ranges::find(nodes, from);

@@ -75,27 +75,40 @@ void World::touch_all() {
 
 void World::touch_node(std::uint32_t node) {
   const NodeId& name = nodes[node].name;
-  for (const std::uint32_t u : nodes[node].units) {
+  for (const auto& [u, named] : nodes[node].units) {
     const Unit& unit = units[u];
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       const ShardRecord& record = unit.records[slot];
       const auto& placement = unit.wanted[slot] ? *unit.wanted[slot] : record.placement;
-      const bool named = std::ranges::find(record.holders, name, &Holder::node) != record.holders.end() ||
-                         std::ranges::find(placement, name) != placement.end();
-      if (named) touch(u, slot);
+      const bool concerned = std::ranges::find(record.holders, name, &Holder::node) != record.holders.end() ||
+                             std::ranges::find(placement, name) != placement.end();
+      if (concerned) touch(u, slot);
     }
   }
 }
 
+void World::name_in(std::uint32_t n, std::uint32_t u, bool more) {
+  auto& named = nodes[n].units;
+  const bool was_empty = named.empty();
+  if (more) {
+    ++named[u];
+  } else if (const auto at = named.find(u); at != named.end() && --at->second == 0) {
+    named.erase(at);
+  }
+  if (was_empty != named.empty()) nodes_touched.insert(n);
+}
+
 void World::index(std::uint32_t u, std::uint32_t slot) {
-  const Unit& unit = units[u];
-  const auto add = [&](const NodeId& name) {
-    const std::uint32_t n = node(name);
-    if (nodes[n].units.empty()) nodes_touched.insert(n);
-    nodes[n].units.insert(u);
-  };
-  for (const Holder& holder : unit.records[slot].holders) add(holder.node);
-  for (const NodeId& name : unit.wanted[slot] ? *unit.wanted[slot] : unit.records[slot].placement) add(name);
+  std::vector<std::uint32_t> now;
+  for (const Holder& holder : units[u].records[slot].holders) now.push_back(node(holder.node));
+  for (const NodeId& name : units[u].wanted[slot] ? *units[u].wanted[slot] : units[u].records[slot].placement)
+    now.push_back(node(name));
+  std::ranges::sort(now);
+  const auto twice = std::ranges::unique(now);
+  now.erase(twice.begin(), twice.end());
+  if (now == units[u].named_in[slot]) return;
+  for (const std::uint32_t n : now) name_in(n, u, true);
+  for (const std::uint32_t n : std::exchange(units[u].named_in[slot], std::move(now))) name_in(n, u, false);
 }
 
 // 1. Documents.
@@ -160,6 +173,7 @@ void World::take_report(std::uint32_t n, const Key& key, std::optional<Report> d
   if (const auto old = unit->report_heads.find(n); old != unit->report_heads.end()) {
     count(old->second, false);
     unit->report_heads.erase(old);
+    name_in(n, u, false);
   }
   for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) {
     const ReplicaReport* replica = nullptr;
@@ -171,8 +185,7 @@ void World::take_report(std::uint32_t n, const Key& key, std::optional<Report> d
   }
   if (!document) return;
   count(*document, true);
-  if (info.units.empty()) nodes_touched.insert(n);
-  info.units.insert(u);
+  name_in(n, u, true);
   std::erase_if(document->replicas, [&](const ReplicaReport& replica) { return unit->slot(replica.shard).has_value(); });
   unit->report_heads.emplace(n, std::move(*document));
 }
@@ -337,6 +350,7 @@ void World::lay_out(std::uint32_t u, std::vector<ShardIndex> shards) {
     next.wanted.push_back(at ? std::move(old.wanted[*at]) : std::nullopt);
     next.reports.push_back(at ? std::move(old.reports[*at]) : std::vector<HeldReport>());
     next.in_error.push_back(at ? old.in_error[*at] : 0);
+    next.named_in.push_back(at ? std::move(old.named_in[*at]) : std::vector<std::uint32_t>());
     for (auto& [n, head] : old.report_heads) {  // what was held of it before it was known
       const auto held = std::ranges::find(head.replicas, shard, &ReplicaReport::shard);
       if (at || held == head.replicas.end()) continue;
@@ -349,7 +363,9 @@ void World::lay_out(std::uint32_t u, std::vector<ShardIndex> shards) {
   }
   // Some may be gone, if the workload is another one than before.
   for (std::uint32_t at = 0; at < old.shards.size(); ++at) {
-    if (!next.slot(old.shards[at])) errors -= old.in_error[at];
+    if (next.slot(old.shards[at])) continue;
+    errors -= old.in_error[at];
+    for (const std::uint32_t n : old.named_in[at]) name_in(n, u, false);
   }
   next.orders = std::move(old.orders);
   next.report_heads = std::move(old.report_heads);

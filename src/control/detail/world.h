@@ -23,7 +23,7 @@ struct NodeInfo {
   NodeDocument order;
   std::optional<PermitDocument> permit;
   std::map<Incarnation, std::uint32_t> report_documents;  // how many of each incarnation
-  std::set<std::uint32_t> units;                          // in which a record, a placement or a report names it
+  std::map<std::uint32_t, std::uint32_t> units;           // in which records, placements or a report name it, and how many
   NodeFacts facts;
   std::string trouble;  // why it is not taken for what it or its operator wants; empty: it is
 
@@ -78,11 +78,12 @@ struct Unit {
   std::map<ShardIndex, OrderDocument> orders;
   std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> gave_up;  // slot and node: it failed there for good, when
   std::vector<std::uint32_t> in_error;                                 // replicas of each slot, as counted in `errors`
-  std::map<std::uint32_t, Report> report_heads;                        // by node, without their replicas
-  std::set<std::uint32_t> stale_targets;  // nodes whose document says something old about the workload
-  std::uint64_t spec = 0;                 // that the targets are written by, as far as is known
-  std::uint64_t respecified = 0;          // that `stale_targets` is about
-  std::set<std::uint32_t> dirty;          // slots
+  std::map<std::uint32_t, Report> report_heads;                        // by node, with those replicas only that are no shard's
+  std::vector<std::vector<std::uint32_t>> named_in;  // by slot: nodes that its record or its wanted placement names
+  std::set<std::uint32_t> stale_targets;             // nodes whose document says something old about the workload
+  std::uint64_t spec = 0;                            // that the targets are written by, as far as is known
+  std::uint64_t respecified = 0;                     // that `stale_targets` is about
+  std::set<std::uint32_t> dirty;                     // slots
   std::optional<Commit> pending;
 
   std::optional<std::uint32_t> slot(ShardIndex shard) const;
@@ -158,6 +159,7 @@ class World {
   void set_report(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Incarnation incarnation,
                   const ReplicaReport* replica, Instant now);
   bool is_joined(const NodeInfo& node, std::string& trouble) const;
+  void name_in(std::uint32_t node, std::uint32_t unit, bool more);
   void grow(std::uint32_t workload, std::uint32_t shards);
   Spec spec_of(const WorkloadInfo& workload, std::string& trouble) const;
   void respecify(std::uint32_t workload);
