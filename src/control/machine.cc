@@ -11,6 +11,7 @@ using detail::Unit;
 Machine::Machine(MachineOptions options) : work_(std::make_unique<Work>(std::move(options))) {}
 Machine::~Machine() = default;
 Output Machine::step(Input input, Instant now) { return work_->step(std::move(input), now); }
+bool Machine::at_rest() const { return work_->at_rest(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
@@ -128,6 +129,7 @@ void Machine::Work::forget_office() {
   wakes_.clear();
   node_wakes_.clear();
   puts_.clear();
+  led_ = {};
   maintenance_.reset();
   maintenance_before_ = {};
   manual_ = freeze_ = {};
@@ -311,12 +313,18 @@ void Machine::Work::take(Tick) {}
 void Machine::Work::ask_for_plan() {
   if (!world_.plan_due || planning_ || !may_move()) return;
   if (!plan_since_) plan_since_ = now_;
-  if (now_ < *plan_since_ + options_.plan_pause) return wake_at(*plan_since_ + options_.plan_pause);
+  // A problem is made of all shards, which takes as long as the fail-over of hundreds of them: leadership goes first.
+  const Instant quiet = std::max(*plan_since_, led_) + options_.plan_pause;
+  const Instant due = std::min(quiet, *plan_since_ + options_.plan_patience);
+  if (now_ < due) return wake_at(due);
   plan_since_.reset();
   world_.plan_due = false;
   detail::swap_places(world_);
   detail::place_everywhere(world_);
-  problem_ = detail::problem_of(world_, now_);
+  problem_ = detail::problem_of(world_, options_.cluster, now_);
+  for (const detail::Trouble& trouble : detail::leave_out_what_is_wrong(*problem_))
+    say(Event::Kind::error, std::nullopt, std::nullopt, fmt::format("cannot be planned: {}", trouble.what));
+  if (problem_->workloads.empty()) return problem_.reset();
   planning_ = true;
   out_.plan = *problem_;
 }

@@ -31,12 +31,13 @@ namespace evenkeel::control {
 
 struct MachineOptions {
   ClusterId cluster;
-  std::uint32_t commits_max = 64;  // txns under way at once; those that change leadership come first
-  Duration waits_saved = 10s;      // how often waits are written down
-  Duration plan_pause =
-      50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
+  std::uint32_t commits_max = 64;   // txns under way at once; those that change leadership come first
+  Duration waits_saved = 10s;       // how often waits are written down
   Duration put_again = 1s;          // a small document that was put and is not seen is put again
   std::uint32_t pulses_missed = 3;  // after so many a node is suspect
+  Duration plan_pause =
+      50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
+  Duration plan_patience = 2s;  // and so long after leadership has changed, but no later than this
   Broken broken = Broken::nothing;
 };
 
@@ -164,6 +165,8 @@ class Machine {
 
   Output step(Input input, Instant now);
 
+  // Nothing is being written or planned, and nothing waits for its turn. O(1).
+  bool at_rest() const;
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
   std::optional<ShardState> explain(const ShardId& shard) const;

@@ -23,12 +23,15 @@
 #include <variant>
 #include <vector>
 
+#include "evenkeel/base/diagnostic.h"
 #include "evenkeel/base/result.h"
 #include "evenkeel/base/time.h"
 #include "evenkeel/model/cluster.h"
 #include "evenkeel/model/exchange.h"
 
 namespace evenkeel::sim {
+
+using evenkeel::format;  // of times and shards, which those below would hide
 
 // What a line names; which of them an action or a condition uses is in its pattern.
 struct Words {
@@ -39,7 +42,7 @@ struct Words {
   WorkloadId workload;
   std::uint64_t number = 0;  // a controller counts from 1
   Duration time = {};
-  std::string text;  // quoted, or the rest of the line as a flow of YAML: {replicas: 2}
+  std::string text;  // TEXT, without its quotes; or FIELDS as written: {replicas: 2}
   friend bool operator==(const Words&, const Words&) = default;
 };
 
@@ -87,17 +90,17 @@ struct Action {
     thaw,                  // thaw
     maintenance,           // maintenance
     end_maintenance,       // end maintenance
-    settings,              // settings TEXT                  {rebalance_delay: 10s}: over what they were
-    create,                // create TEXT                    {name: t2, shards: 4, replicas: 2}
-    change,                // change WORKLOAD TEXT           {replicas: 2}: over what it was
+    settings,              // settings FIELDS                {rebalance_delay: 10s}: over what they were
+    create,                // create FIELDS                  {name: t2, shards: 4, replicas: 2}
+    change,                // change WORKLOAD FIELDS         {replicas: 2}: over what it was
     erase,                 // delete WORKLOAD
     lead,                  // lead SHARD on NODE
     lead_accept_loss,      // lead SHARD accepting loss
     reset,                 // reset SHARD on NODE
     adopt,                 // adopt                          all orphans; records from what nodes hold
     drop_orphan,           // drop orphan SHARD on NODE
-    add,                   // add TEXT                       {name: n4, zone: z1}: a node more, started
-    load,                  // load SHARD TEXT                {cpu: 3}
+    add,                   // add FIELDS                     {name: n4, zone: z1}: a node more, started
+    load,                  // load SHARD FIELDS              {cpu: 3}
     writes,                // writes NUMBER per second       by clients, in all
     end,                   // end
   };
@@ -152,14 +155,19 @@ struct Line {
 };
 
 struct Story {
-  Cluster cluster;  // its nodes are started, its workloads made, at 0
+  std::string name;  // the file's, for messages; not part of the text
+  Cluster cluster;   // its nodes are started, its workloads made, at 0
   std::vector<Line> lines;
+  friend bool operator==(const Story& a, const Story& b) { return a.cluster == b.cluster && a.lines == b.lines; }
 };
 
-// `where` is the file's name, for messages: "crash.story:12: …".
+// `where` is the file's name, for messages: "crash.story:12: …". Names are checked against the cluster as the lines before have made it.
 Result<Story> parse_story(std::string_view text, std::string_view where);
+// The same, with the problems one by one.
+Parsed<Story> read_story(std::string_view text, std::string_view where);
 std::string format(const Story& story);
 std::string format(const Action& action);
+std::string format(const Condition& condition);
 std::string format(const Expectation& expectation);
 // The patterns of all actions and conditions with their meaning, for help and documents: "kill NODE", "its process is gone, …".
 struct Phrase {

@@ -210,6 +210,7 @@ void Machine::Work::finish(std::uint32_t u, Draft& draft) {
       commit.targets.push_back(std::move(target));
     }
   }
+  if (commit.urgent) led_ = now_;
   unit.status = Unit::Status::writing;
   unit.pending = commit;
   out_.commits.push_back(std::move(commit));
@@ -229,7 +230,8 @@ bool Machine::Work::work_on(std::uint32_t u) {
   draft.commit.view = {.workload = workload.name,
                        .bucket = unit.bucket,
                        .shards_in_all = workload.shards,
-                       .key_map = workload.spec.control.key_map};
+                       .key_map = workload.spec.control.key_map,
+                       .idle = workload.spec.model->idle()};
   draft_stale_targets(unit, draft);
   while (!unit.dirty.empty() && draft.affected.size() < targets_max)
     draft_shard(u, unit.dirty.extract(unit.dirty.begin()).value(), draft);

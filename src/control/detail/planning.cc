@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 namespace evenkeel::control::detail {
 namespace {
@@ -28,7 +29,7 @@ bool never_lets_go(const Spec& spec) { return spec.replicas <= spec.min_active; 
 
 class ProblemMaker {
  public:
-  ProblemMaker(const World& world, Instant now) : world_(world), now_(now) {}
+  ProblemMaker(const World& world, const ClusterId& name, Instant now) : world_(world), now_(now) { cluster_.name = name; }
 
   Cluster make() {
     cluster_.settings = world_.config.settings;
@@ -68,7 +69,7 @@ class ProblemMaker {
     const bool lost = gone && !is_on_permit(info) && *gone >= delay_of(world_, info);
     node.status = status_of(info);
     if (gone) node.status = lost ? NodeStatus::down : NodeStatus::cordoned;
-    if (!gone && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
+    if (!gone && info.live && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
     index_.emplace(info.name, NodeIndex(static_cast<std::uint32_t>(cluster_.nodes.size())));
     for (const ShardId& shard : info.order.disabled)
       cluster_.barred.push_back({shard.workload, shard.shard, index_.at(info.name)});
@@ -208,7 +209,7 @@ class ProblemMaker {
   const World& world_;
   const Instant now_;
   Cluster cluster_;
-  std::map<NodeId, NodeIndex> index_;
+  std::unordered_map<NodeId, NodeIndex> index_;
   std::set<StateModelId> models_;          // of all workloads
   std::set<StateModelId> not_everywhere_;  // that some node cannot carry
 };
@@ -238,7 +239,31 @@ bool asks_relief(const NodeInfo& node) {
          node.permit->incarnation == node.facts.incarnation;
 }
 
-Cluster problem_of(const World& world, Instant now) { return ProblemMaker(world, now).make(); }
+Cluster problem_of(const World& world, const ClusterId& name, Instant now) { return ProblemMaker(world, name, now).make(); }
+
+std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem) {
+  std::vector<Trouble> troubles;
+  while (true) {
+    const std::vector<Problem> problems = check(problem, 1);
+    if (problems.empty()) return troubles;
+    const Problem& first = problems.front();
+    Trouble trouble{std::nullopt, fmt::format("{}: {}", fmt::join(first.path, "."), first.message)};
+    std::size_t index = problem.workloads.size();
+    if (first.path.size() >= 2 && first.path[0] == "workloads") index = std::strtoul(first.path[1].c_str(), nullptr, 10);
+    if (index >= problem.workloads.size()) {
+      troubles.push_back(std::move(trouble));
+      problem.workloads.clear();
+      return troubles;
+    }
+    const WorkloadId name = problem.workloads[index].name;
+    trouble.workload = name;
+    troubles.push_back(std::move(trouble));
+    problem.workloads.erase(problem.workloads.begin() + static_cast<std::ptrdiff_t>(index));
+    problem.placement.erase(name);
+    std::erase_if(problem.moving, [&](const Moving& moving) { return moving.workload == name; });
+    std::erase_if(problem.barred, [&](const Barred& barred) { return barred.workload == name; });
+  }
+}
 
 namespace {
 

@@ -26,6 +26,7 @@ class Machine::Work {
   }
 
   Output step(Input input, Instant now);
+  bool at_rest() const { return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty(); }
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
   std::optional<ShardState> explain(const ShardId& shard);
@@ -123,6 +124,7 @@ class Machine::Work {
   bool planning_ = false;
   std::optional<Cluster> problem_;     // that is being planned
   std::optional<Instant> plan_since_;  // since when a plan is due
+  Instant led_;                        // when leadership was last changed
   bool plan_again_ = false;            // the last plan left something to do: more is to come when moves are done
   std::set<std::pair<Instant, std::pair<std::uint32_t, std::uint32_t>>> wakes_;  // of shards
   std::set<std::pair<Instant, std::uint32_t>> node_wakes_;

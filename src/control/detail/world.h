@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -109,7 +110,7 @@ class World {
   const NodeInfo* find_node(const NodeId& name) const;
   std::uint32_t workload(const WorkloadId& name);
   const WorkloadInfo* find_workload(const WorkloadId& name) const;
-  const std::map<NodeId, std::uint32_t>& nodes_by_name() const { return node_index_; }
+  std::map<NodeId, std::uint32_t> nodes_by_name() const { return {node_index_.begin(), node_index_.end()}; }  // O(nodes)
   const std::map<WorkloadId, std::uint32_t>& workloads_by_name() const { return workload_index_; }
   Unit* find_unit(const WorkloadId& workload, Bucket bucket);
 
@@ -164,7 +165,7 @@ class World {
   Spec spec_of(const WorkloadInfo& workload, std::string& trouble) const;
   void respecify(std::uint32_t workload);
 
-  std::map<NodeId, std::uint32_t> node_index_;
+  std::unordered_map<NodeId, std::uint32_t> node_index_;
   std::map<WorkloadId, std::uint32_t> workload_index_;
   // Documents of workloads whose own has not been seen: buckets and reports wait for it here.
   std::map<std::pair<std::uint32_t, Bucket>, RecordBucket> early_records_;
