@@ -123,6 +123,7 @@ TEST(Suspects, SealAndFailOverOnlyWhereEpochsFence) {
     Bench bench;
     Workload workload = workload_of(1, 3);
     workload.control.fencing = fencing;
+    workload.control.acks = 2;
     nodes(bench, 3, workload);
     for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
     const NodeId leader = *bench.shard().view.leader;
@@ -145,9 +146,11 @@ TEST(Suspects, ManyAtOnceMeanThatTheControllerDistrustsItself) {
   Bench bench;
   Workload workload = workload_of(1, 3);
   workload.control.fencing = Fencing::epoch;
+  workload.control.acks = 2;
   nodes(bench, 3, workload);
   for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
   const auto leader = bench.shard().view.leader;
+  ASSERT_TRUE(leader) << bench.why();
   bench.run(1h);
   EXPECT_TRUE(bench.said("only sessions count"));
   EXPECT_EQ(bench.shard().view.leader, leader);
@@ -158,6 +161,7 @@ TEST(Suspects, CountAsOfflineAndGetNoLeadersUntilSteady) {
   Bench bench;
   Workload workload = workload_of(1, 3);
   workload.control.fencing = Fencing::epoch;
+  workload.control.acks = 2;
   nodes(bench, 3, workload);
   const std::string leader = bench.shard().view.leader->str();
   bench.pulse(leader, 1h);
