@@ -110,6 +110,7 @@ class World {
   const NodeInfo* find_node(const NodeId& name) const;
   std::uint32_t workload(const WorkloadId& name);
   const WorkloadInfo* find_workload(const WorkloadId& name) const;
+  // Any order: the map sorts.
   std::map<NodeId, std::uint32_t> nodes_by_name() const { return {node_index_.begin(), node_index_.end()}; }  // O(nodes)
   const std::map<WorkloadId, std::uint32_t>& workloads_by_name() const { return workload_index_; }
   Unit* find_unit(const WorkloadId& workload, Bucket bucket);
