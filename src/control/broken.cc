@@ -26,6 +26,7 @@ std::span<const BrokenName> all_broken() {
       BrokenName{Broken::lead_before_caught_up, "lead before caught up"},
       BrokenName{Broken::no_linger, "no linger"},
       BrokenName{Broken::unguarded_writes, "unguarded writes"},
+      BrokenName{Broken::begin_over_orphans, "begin over orphans"},
       BrokenName{Broken::first_step_too_early, "first step too early"},
   };
   return names;

@@ -29,6 +29,7 @@ enum class Broken : std::uint8_t {
   lead_before_caught_up,  // a hand-over does not wait for the new one's progress
   no_linger,              // a replica is dropped as soon as it has left the view
   unguarded_writes,       // a deposed controller's writes are not refused
+  begin_over_orphans,     // a shard without a record begins anew, whatever nodes hold of it
   first_step_too_early,   // an elected controller acts on what it happens to know
 };
 

@@ -24,14 +24,15 @@ Output Machine::Work::step(Input input, Instant now) {
   now_ = std::max(now_, now);
   out_ = {};
   std::visit([&](auto&& what) { take(std::move(what)); }, std::move(input));
-  for (const std::uint32_t node : std::exchange(nodes_touched_, {})) {
-    if (world_.refresh(node, now_)) {
-      world_.touch_node(node);
-      world_.plan_due = true;
-      nodes_due_ = true;
-    }
+  for (const std::uint32_t unit : std::exchange(world_.relaid, {})) {
+    for (std::uint32_t slot = 0; slot < world_.units[unit].shards.size(); ++slot)
+      count_copies(unit, slot, world_.units[unit].records[slot]);
   }
-  if (active_) round();
+  if (active_) {
+    round();
+  } else {
+    for (const std::uint32_t node : std::exchange(world_.nodes_touched, {})) world_.refresh(node, now_);
+  }
   return std::move(out_);
 }
 
@@ -45,13 +46,13 @@ void Machine::Work::take(Saw saw) {
   };
   const auto node = [&] {
     const std::uint32_t n = world_.node(saw.key.node);
-    nodes_touched_.insert(n);
+    world_.nodes_touched.insert(n);
     return n;
   };
+  puts_.erase({saw.key.kind, saw.key.node, saw.key.workload});
   switch (saw.key.kind) {
     case Key::Kind::config:
-      if (auto document = as(std::type_identity<ConfigDocument>())) world_.take_config(std::move(*document));
-      nodes_due_ = true;
+      if (auto document = as(std::type_identity<ConfigDocument>())) take(std::move(*document));
       break;
     case Key::Kind::node:
       world_.nodes[node()].order = as(std::type_identity<NodeDocument>()).value_or(NodeDocument{});
@@ -67,26 +68,22 @@ void Machine::Work::take(Saw saw) {
       world_.take_beat(node(), as(std::type_identity<BeatSeen>()), now_);
       break;
     case Key::Kind::report:
-      world_.take_report(node(), saw.key, as(std::type_identity<Report>()));
+      world_.take_report(node(), saw.key, as(std::type_identity<Report>()), now_);
       break;
     case Key::Kind::shards:
-      if (Unit* unit = world_.find_unit(saw.key.workload, saw.key.bucket);
-          unit != nullptr && unit->status == Unit::Status::unread)
-        throttles_.forget_waiting();
       world_.take_records(saw.key, as(std::type_identity<RecordBucket>()));
       break;
     case Key::Kind::view:
       world_.take_view(saw.key, as(std::type_identity<ViewBucket>()));
       break;
     case Key::Kind::permit:
-      world_.nodes[node()].permit = as(std::type_identity<PermitDocument>());
-      nodes_due_ = true;
+      take(node(), as(std::type_identity<PermitDocument>()));
       break;
     case Key::Kind::order:
       world_.take_order(saw.key, as(std::type_identity<OrderDocument>()));
       break;
     case Key::Kind::waits:
-      if (!active_) waits_ = as(std::type_identity<WaitsDocument>()).value_or(WaitsDocument{});
+      waits_ = as(std::type_identity<WaitsDocument>()).value_or(WaitsDocument{});
       break;
     case Key::Kind::target:
     case Key::Kind::controller:
@@ -95,16 +92,87 @@ void Machine::Work::take(Saw saw) {
   }
 }
 
-void Machine::Work::take(Elected elected) {
-  active_ = true;
-  epoch_ = elected.epoch;
+void Machine::Work::take(ConfigDocument config) {
+  // Another freeze than before begins anew, whatever became of that one.
+  if (active_ && config.freeze != world_.config.freeze) freeze_ = {};
+  if (active_ && config.maintenance != world_.config.maintenance) manual_ = {};
+  counts_changed_ = true;
+  world_.take_config(std::move(config));
+}
+
+void Machine::Work::take(std::uint32_t n, std::optional<PermitDocument> permit) {
+  detail::NodeInfo& node = world_.nodes[n];
+  const bool same = permit && node.permit && permit->incarnation == node.permit->incarnation;
+  node.permit = std::move(permit);
+  if (!same) {
+    node.permit_since.reset();
+    node.permit_before = {};
+    node.permit_over = false;
+  }
+  if (node.permit) {
+    permits_.insert(n);
+    permits_due_.insert(n);
+  } else {
+    permits_.erase(n);
+  }
+  world_.plan_due = true;
+}
+
+// What only this office knew: the next one begins as any successor does, with what the documents say.
+void Machine::Work::forget_office() {
   count_ = 0;
   under_way_ = 0;
   planning_ = false;
+  problem_.reset();
   plan_since_.reset();
+  plan_again_ = false;
+  wakes_.clear();
+  node_wakes_.clear();
+  puts_.clear();
+  led_ = {};
+  maintenance_.reset();
+  maintenance_before_ = {};
+  manual_ = freeze_ = {};
+  pulsing_.clear();
+  suspects_.clear();
+  waiting_.clear();
+  turned_suspect_.clear();
+  world_.distrusts_itself = false;
+  stops_balance_ = false;
+  throttles_ = detail::Throttles(options_.broken);
+  for (detail::NodeInfo& node : world_.nodes) {
+    node.pulse_every = {};
+    node.pulse_broken = node.suspected = node.waited_out = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.steady_since.reset();
+    node.permit_since.reset();
+    node.wake = Instant::max();
+  }
+  for (Unit& unit : world_.units) {
+    unit.progress.clear();
+    unit.gave_up.clear();
+    std::ranges::fill(unit.timers, detail::ShardTimers{});
+    std::ranges::fill(unit.wanted, std::nullopt);
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot)
+      world_.index(static_cast<std::uint32_t>(&unit - world_.units.data()), slot);
+    if (unit.status == Unit::Status::writing) unit.status = Unit::Status::unread;
+    unit.pending.reset();
+  }
+}
+
+void Machine::Work::take(Elected elected) {
+  forget_office();
+  active_ = true;
+  epoch_ = elected.epoch;
   saved_ = now_;
+  saved_waits_ = waits_;
   for (std::uint32_t n = 0; n < world_.nodes.size(); ++n) {
     detail::NodeInfo& node = world_.nodes[n];
+    // Nobody who has a record is without a session unless that is proved.
+    node.beatless_since.reset();
+    if (!node.beat) node.beatless_since = now_;
+    const auto permitted = waits_.permits.find(node.name);
+    node.permit_before = permitted == waits_.permits.end() ? Duration{} : permitted->second;
+    if (node.permit) permits_.insert(n);
     world_.refresh(n, now_);
     // What was waited before counts; since when it is gone on this clock is now.
     if (node.gone_since) {
@@ -112,28 +180,34 @@ void Machine::Work::take(Elected elected) {
       node.gone_before = waited == waits_.gone.end() ? Duration{} : waited->second;
       node.gone_since = now_;
     }
-    const auto permitted = waits_.permits.find(node.name);
-    node.permit_before = permitted == waits_.permits.end() ? Duration{} : permitted->second;
-    // Nobody who has a record is without a session unless that is proved.
-    if (!node.beat && !node.beatless_since) node.beatless_since = now_;
+    world_.nodes_touched.insert(n);
   }
-  if (waits_.entered) maintenance_ = "it was in maintenance before this controller";
+  permits_due_ = permits_;
+  manual_.before = freeze_.before = {};
+  if (world_.config.maintenance) manual_.before = waits_.maintenance.value_or(Duration{});
+  if (waits_.entered) {
+    maintenance_ = "it was in maintenance before this controller";
+    if (!world_.config.maintenance) maintenance_before_ = waits_.maintenance.value_or(Duration{});
+  }
+  freeze_.before = waits_.freeze.value_or(Duration{});
   maintenance_since_ = now_;
+  counts_changed_ = true;
   for (std::uint32_t u = 0; u < world_.units.size(); ++u) {
-    for (std::uint32_t slot = 0; slot < world_.units[u].shards.size(); ++slot)
-      count_copies(u, slot, world_.units[u].records[slot]);
+    Unit& unit = world_.units[u];
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      count_copies(u, slot, unit.records[slot]);
+      for (const detail::HeldReport& held : unit.reports[slot]) {
+        if (held.report.gave_up) unit.gave_up.emplace(std::pair(slot, held.node), now_);
+      }
+    }
   }
   world_.touch_all();
   world_.plan_due = true;
-  nodes_due_ = true;
 }
 
 void Machine::Work::take(Deposed) {
   active_ = false;
-  for (Unit& unit : world_.units) {
-    if (unit.status == Unit::Status::writing) unit.status = Unit::Status::unread;
-    unit.pending.reset();
-  }
+  forget_office();
 }
 
 void Machine::Work::take(Answered answered) {
@@ -142,57 +216,100 @@ void Machine::Work::take(Answered answered) {
   --under_way_;
   const auto u = static_cast<std::uint32_t>(unit - world_.units.data());
   if (!unit->dirty.empty()) world_.dirty_units.insert(u);
-  if (answered.outcome == Answered::Outcome::unknown) {
-    unit->status = Unit::Status::unread;
+  if (answered.outcome != Answered::Outcome::done || !unit->pending) {
+    if (answered.outcome == Answered::Outcome::unknown || unit->status == Unit::Status::writing)
+      unit->status = Unit::Status::unread;
     unit->pending.reset();
     return;
   }
-  if (answered.outcome == Answered::Outcome::moved || !unit->pending) {
-    if (unit->status == Unit::Status::writing) unit->status = Unit::Status::unread;
-    unit->pending.reset();
+  for (const std::uint32_t n : permits_) {
+    if (world_.nodes[n].units.contains(u)) permits_due_.insert(n);
+  }
+  take_in(u, *std::exchange(unit->pending, std::nullopt));
+}
+
+// What was written is what is.
+void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
+  Unit& unit = world_.units[u];
+  unit.status = Unit::Status::idle;
+  unit.spec = commit.records.spec;
+  for (const ShardIndex shard : commit.orders) unit.orders.erase(shard);
+  if (commit.erases) {
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      unit.records[slot] = {.shard = unit.shards[slot]};
+      unit.views[slot] = {.shard = unit.shards[slot]};
+      unit.wanted[slot].reset();
+      world_.index(u, slot);
+    }
+    unit.spec = unit.respecified = 0;
     return;
   }
-  nodes_due_ = nodes_due_ || permits_wait_;
-  const Commit commit = *std::exchange(unit->pending, std::nullopt);
-  unit->status = Unit::Status::idle;
-  unit->spec = commit.records.spec;
-  for (const ShardIndex shard : commit.orders) unit->orders.erase(shard);
-  const auto take_in = [&](const ShardRecord& record) {
-    const auto slot = unit->slot(record.shard);
-    if (slot && unit->wanted[*slot]) world_.touch(u, *slot);
-    if (!slot || unit->records[*slot] == record) return;
-    const auto settled = [](const ShardRecord& one) { return std::ranges::count_if(one.holders, &Holder::arrived); };
-    if (plan_again_ && settled(unit->records[*slot]) != settled(record)) world_.plan_due = true;
-    unit->records[*slot] = record;
-    if (unit->wanted[*slot] == record.placement) unit->wanted[*slot].reset();
+  const auto settled = [](const ShardRecord& one) { return std::ranges::count_if(one.holders, &Holder::arrived); };
+  for (const ShardRecord& record : commit.records.shards) {
+    const auto slot = unit.slot(record.shard);
+    if (slot && unit.wanted[*slot]) world_.touch(u, *slot);
+    if (!slot || unit.records[*slot] == record) continue;
+    if (plan_again_ && settled(unit.records[*slot]) != settled(record)) world_.plan_due = true;
+    unit.records[*slot] = record;
+    if (unit.wanted[*slot] == record.placement) unit.wanted[*slot].reset();
     world_.index(u, *slot);
     world_.touch(u, *slot);
-  };
-  for (const ShardRecord& record : commit.records.shards) take_in(record);
-  for (const ShardView& view : commit.view.shards) {
-    if (const auto slot = unit->slot(view.shard)) unit->views[*slot] = view;
   }
+  for (const ShardView& view : commit.view.shards) {
+    if (const auto slot = unit.slot(view.shard)) unit.views[*slot] = view;
+  }
+}
+
+bool Machine::Work::put_until_seen(const Key& key, PutDocument document) {
+  const KeyOf of{key.kind, key.node, key.workload};
+  const auto found = puts_.find(of);
+  const bool again = found != puts_.end() && found->second.first == document;
+  if (again && now_ < found->second.second + options_.put_again) {
+    wake_at(found->second.second + options_.put_again);
+    return false;
+  }
+  puts_.insert_or_assign(of, std::pair(document, now_));
+  out_.puts.push_back({key, std::move(document)});
+  wake_at(now_ + options_.put_again);
+  return !again;
 }
 
 void Machine::Work::take(Planned planned) {
   if (!planning_ || !problem_) return;
   planning_ = false;
   const Cluster problem = *std::exchange(problem_, std::nullopt);
-  if (!active_ || !may_move()) return;
+  if (!active_) return;
+  note_refusals(planned.plan);
+  if (!may_move()) {
+    world_.plan_due = true;  // once it may
+    return;
+  }
   const std::size_t changed = detail::take_plan(world_, problem, planned.plan);
   plan_again_ = planned.plan.stats.cut_short || !planned.plan.refused.empty() || !planned.plan.violations.empty() ||
                 !problem.moving.empty();
   if (changed > 0) say(Event::Kind::plan, std::nullopt, std::nullopt, fmt::format("places {} shards anew", changed));
-  for (const place::Refusal& refusal : planned.plan.refused) {
+}
+
+// What the latest plan found no place for, until the next one.
+void Machine::Work::note_refusals(const place::Plan& plan) {
+  for (detail::WorkloadInfo& workload : world_.workloads) {
+    workload.refusal.clear();
+    workload.refusals.clear();
+  }
+  for (const place::Refusal& refusal : plan.refused) {
+    detail::WorkloadInfo& workload = world_.workloads[world_.workload(refusal.workload)];
     const std::optional<ShardId> shard = refusal.shard ? std::optional(ShardId{refusal.workload, *refusal.shard}) : std::nullopt;
+    (shard ? workload.refusals[shard->shard] : workload.refusal) = fmt::format("no place: {}", refusal.detail);
     say(Event::Kind::plan, shard, std::nullopt, fmt::format("{}: no place: {}", refusal.workload, refusal.detail));
   }
+  permits_due_ = permits_;  // some may wait for a place
 }
 
 void Machine::Work::take(Tick) {}
 
 // 2. The round.
 
+// Not at once: what leads is decided before what moves, and what changes together is planned together.
 void Machine::Work::ask_for_plan() {
   if (!world_.plan_due || planning_ || !may_move()) return;
   if (!plan_since_) plan_since_ = now_;
@@ -202,6 +319,7 @@ void Machine::Work::ask_for_plan() {
   if (now_ < due) return wake_at(due);
   plan_since_.reset();
   world_.plan_due = false;
+  detail::swap_places(world_);
   detail::place_everywhere(world_);
   problem_ = detail::problem_of(world_, options_.cluster, now_);
   for (const detail::Trouble& trouble : detail::leave_out_what_is_wrong(*problem_))
@@ -211,18 +329,17 @@ void Machine::Work::ask_for_plan() {
   out_.plan = *problem_;
 }
 
-// Nodes are looked at when one of them means something else than before, or something that was waited for is due.
-void Machine::Work::look_around() {
-  if (!nodes_due_ && now_ < nodes_wake_) return wake_at(nodes_wake_);
-  nodes_due_ = false;
-  const Instant others = std::exchange(out_.wake, Instant::max());
-  look_at_nodes();
-  look_at_pulses();
-  look_at_maintenance();
-  look_at_permits();
-  save_waits();
-  nodes_wake_ = out_.wake;
-  wake_at(others);
+void Machine::Work::work_on_dirty() {
+  for (auto at = world_.dirty_units.begin(); at != world_.dirty_units.end() && under_way_ < options_.commits_max;) {
+    const std::uint32_t unit = *at;
+    if (world_.units[unit].status != Unit::Status::idle) {
+      at = world_.dirty_units.erase(at);  // it is touched again when its answer has come
+      continue;
+    }
+    work_on(unit);
+    at = world_.units[unit].dirty.empty() || world_.units[unit].status != Unit::Status::idle ? world_.dirty_units.erase(at)
+                                                                                             : std::next(at);
+  }
 }
 
 void Machine::Work::round() {
@@ -234,90 +351,11 @@ void Machine::Work::round() {
     if (slot < world_.units[unit].shards.size()) world_.touch(unit, slot);
   }
   ask_for_plan();
-  for (auto at = world_.dirty_units.begin(); at != world_.dirty_units.end() && under_way_ < options_.commits_max;) {
-    const std::uint32_t unit = *at;
-    if (world_.units[unit].status != Unit::Status::idle) {
-      at = world_.dirty_units.erase(at);  // it is touched again when its answer has come
-      continue;
-    }
-    work_on(unit);
-    at = world_.units[unit].dirty.empty() || world_.units[unit].status != Unit::Status::idle ? world_.dirty_units.erase(at)
-                                                                                             : std::next(at);
-  }
+  work_on_dirty();
+  look_at_deleted();
   std::ranges::stable_sort(out_.commits, std::greater<>(), &Commit::urgent);
   if (!wakes_.empty()) wake_at(wakes_.begin()->first);
-}
-
-// 3. What people ask.
-
-Overview Machine::Work::overview() const {
-  Overview overview{.active = active_,
-                    .epoch = epoch_,
-                    .maintenance = maintenance_,
-                    .offline = count_offline(),
-                    .copies = throttles_.under_way()};
-  if (world_.config.maintenance) overview.maintenance = world_.config.maintenance->reason;
-  for (const Unit& unit : world_.units) {
-    const detail::WorkloadInfo& workload = world_.workloads[unit.workload];
-    if (!workload.usable) continue;
-    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      const ShardView& view = unit.views[slot];
-      const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
-      overview.leaderless += workload.spec.lead && !view.leader ? 1 : 0;
-      overview.below_min_active += serving < workload.spec.min_active ? 1 : 0;
-      for (const detail::HeldReport& held : unit.reports[slot]) {
-        const bool known = std::ranges::find(unit.records[slot].holders, world_.nodes[held.node].name, &Holder::node) !=
-                           unit.records[slot].holders.end();
-        const bool dropped = held.report.state.str() == state_dropped;
-        if (!known && !dropped && overview.orphans.size() < 100) overview.orphans.push_back({workload.name, unit.shards[slot]});
-      }
-    }
-  }
-  return overview;
-}
-
-std::vector<NodeState> Machine::Work::nodes(Instant now) const {
-  std::map<NodeId, NodeState> states;
-  for (const detail::NodeInfo& node : world_.nodes) {
-    states[node.name] = {.node = node.name,
-                         .joined = node.facts.joined,
-                         .suspect = node.facts.suspect,
-                         .gone = detail::gone_for(node, now),
-                         .operation = node.order.operation};
-  }
-  for (const Unit& unit : world_.units) {
-    const detail::WorkloadInfo& workload = world_.workloads[unit.workload];
-    for (const ShardRecord& record : unit.records) {
-      for (const Holder& holder : record.holders) {
-        if (holder.told.str() == state_dropped) continue;
-        NodeState& state = states[holder.node];
-        ++state.replicas;
-        state.leaders += workload.spec.lead && holder.told == *workload.spec.lead ? 1 : 0;
-      }
-    }
-  }
-  std::vector<NodeState> list;
-  for (auto& [name, state] : states) list.push_back(std::move(state));
-  return list;
-}
-
-std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
-  const detail::WorkloadInfo* workload = world_.find_workload(shard.workload);
-  if (workload == nullptr || workload->units.empty()) return std::nullopt;
-  const std::uint32_t u = workload->units[bucket_of(shard, static_cast<std::uint32_t>(workload->units.size())).value()];
-  const Unit& unit = world_.units[u];
-  const auto slot = unit.slot(shard.shard);
-  if (!slot) return std::nullopt;
-  ShardState state{unit.records[*slot], unit.views[*slot], {}};
-  if (!workload->usable) {
-    state.why.push_back(workload->trouble);
-    return state;
-  }
-  const detail::ShardTimers timers = unit.timers[*slot];
-  Instant later = Instant::max();
-  for (detail::Why& why : decide(u, *slot, later).why) state.why.push_back(std::move(why.what));
-  world_.units[u].timers[*slot] = timers;
-  return state;
+  if (throttles_.looks_again()) wake_at(now_);
 }
 
 }  // namespace evenkeel::control

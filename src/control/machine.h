@@ -33,6 +33,7 @@ struct MachineOptions {
   ClusterId cluster;
   std::uint32_t commits_max = 64;   // txns under way at once; those that change leadership come first
   Duration waits_saved = 10s;       // how often waits are written down
+  Duration put_again = 1s;          // a small document that was put and is not seen is put again
   std::uint32_t pulses_missed = 3;  // after so many a node is suspect
   Duration plan_pause =
       50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
@@ -90,15 +91,20 @@ struct Commit {
   std::vector<NodeId> untargeted;  // nodes whose target document of this bucket goes
   std::vector<ShardIndex> orders;  // that are carried out by it, and go
   bool urgent = false;
+  bool erases = false;  // of a deleted workload: records and view go
 };
-// A small document of the controller's own, guarded by its epoch alone.
+// A small document. All but waits, which are the controller's own, are written only if they are still as they were seen; what is not seen to be
+// done is put again.
+struct Erased {
+  friend bool operator==(const Erased&, const Erased&) = default;
+};
 struct Put {
   Key key;
-  std::variant<WaitsDocument, PermitDocument, WorkloadDocument> document;
+  std::variant<WaitsDocument, PermitDocument, WorkloadDocument, NodeDocument, Erased> document;
 };
 // For people: what happened and why.
 struct Event {
-  enum class Kind : std::uint8_t { node, leader, seal, replica, maintenance, plan, permit, error };
+  enum class Kind : std::uint8_t { node, leader, seal, replica, maintenance, plan, permit, error, workload };
   Kind kind = Kind::node;
   std::optional<ShardId> shard;
   std::optional<NodeId> node;
@@ -120,6 +126,7 @@ struct NodeState {
   bool suspect = false;
   std::optional<Duration> gone;  // for how long
   Operation operation = Operation::none;
+  std::string trouble;  // why it is not taken for what it, or its operator, wants
   std::uint32_t replicas = 0;
   std::uint32_t leaders = 0;
 };
@@ -128,15 +135,25 @@ struct ShardState {
   ShardView view;
   std::vector<std::string> why;  // what it waits for
 };
+// Held by a node, and known to no record.
+struct OrphanState {
+  ShardId shard;
+  NodeId node;
+  Epoch epoch;  // that it has named
+  friend bool operator==(const OrphanState&, const OrphanState&) = default;
+};
 struct Overview {
   bool active = false;
   ControllerEpoch epoch;
-  std::optional<std::string> maintenance;  // why
+  std::optional<std::string> maintenance;   // why
+  std::optional<Duration> maintenance_for;  // how long it is in it
+  std::optional<std::string> freeze;        // why
   std::uint32_t offline = 0;
   std::uint32_t copies = 0;      // under way
   std::uint32_t leaderless = 0;  // shards that should have a leader and have none
   std::uint32_t below_min_active = 0;
-  std::vector<ShardId> orphans;  // held by some node and known to no record; at most 100
+  std::uint32_t errors = 0;          // replicas that have failed
+  std::vector<OrphanState> orphans;  // by shard and node; at most 1000
 };
 
 class Machine {

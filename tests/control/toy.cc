@@ -29,8 +29,38 @@ void Toy::see(const Key& key) {
   feed(Saw{key, found == store_.end() ? std::nullopt : std::optional(found->second.second)});
 }
 
+namespace {
+
+// What a machine wants done, as text. The count of a target's number is not part of it.
+std::vector<std::string> told(const Output& out) {
+  std::vector<std::string> lines;
+  for (const Commit& commit : out.commits) {
+    std::string text = format(commit.records) + format(commit.view);
+    for (Target target : commit.targets) {
+      target.number.count = 0;
+      text += "\n" + target.node.str() + format(target);
+    }
+    lines.push_back(std::move(text));
+  }
+  for (const Put& put : out.puts) {
+    if (const auto* waits = std::get_if<WaitsDocument>(&put.document)) lines.push_back(format(*waits));
+  }
+  std::ranges::sort(lines);
+  return lines;
+}
+
+}  // namespace
+
 void Toy::feed(Input input) {
+  const Input same = input;
   Output out = machine.step(std::move(input), now);
+  if (fresh_) {
+    const Output other = fresh_->step(same, now);
+    if (told(out) != told(other) && violation_.empty())
+      violation_ = fmt::format("a fresh machine does otherwise:\n{}\n--- fresh\n{}", fmt::join(told(out), "\n"),
+                               fmt::join(told(other), "\n"));
+    if (out.plan != other.plan && violation_.empty()) violation_ = "a fresh machine plans otherwise";
+  }
   for (const Event& event : out.events) {
     history_.push_back(fmt::format("{} {} {}: {}", format(now), event.shard ? format(*event.shard) : "",
                                    event.node ? event.node->str() : "", event.text));
@@ -277,7 +307,27 @@ void Toy::answer(std::size_t at) {
   see({.kind = Key::Kind::shards, .workload = workload, .bucket = bucket});
 }
 
+void Toy::compare_with_fresh() {
+  while (!commits_.empty()) answer(0);
+  while (!changed_.empty()) {
+    const auto [kind, node, workload, bucket, shard] = changed_.begin()->first;
+    see({kind, node, workload, bucket, shard});
+    while (!commits_.empty()) answer(0);
+  }
+  feed(Deposed{});
+  plans_.clear();
+  auto fresh = std::make_unique<Machine>(MachineOptions{.cluster = ClusterId("toy"), .broken = broken_});
+  std::vector<Key> keys;
+  for (const auto& [at, entry] : store_) keys.push_back(entry.first);
+  rng.shuffle(std::span(keys));
+  for (const Key& key : keys) fresh->step(Saw{key, store_.at(where(key)).second}, now);
+  fresh_ = std::move(fresh);
+  epoch = epoch.next();
+  feed(Elected{epoch});
+}
+
 void Toy::replace_controller() {
+  fresh_.reset();
   history_.push_back(fmt::format("{} another controller", format(now)));
   for (const Commit& commit : commits_) {
     if (rng.chance(1, 2)) apply(commit);

@@ -5,6 +5,7 @@
 // What nodes hold is a log of numbered writes. A leader's write counts as acknowledged once `acks` copies have it, and must never be lost.
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,6 +76,9 @@ class Toy {
 
   // The controller is replaced by a new one that reads everything; what it had under way is done or not.
   void replace_controller();
+  // From now on a second machine goes along, which knows only what is in the store at this moment. Both take office anew, so that neither has an
+  // advantage in what it remembers; whatever they do differently is a violation.
+  void compare_with_fresh();
 
  private:
   using Where = std::tuple<Key::Kind, NodeId, WorkloadId, Bucket, ShardIndex>;
@@ -103,6 +107,7 @@ class Toy {
   std::map<std::tuple<NodeId, WorkloadId, Bucket>, Target> targets_;
   std::vector<Commit> commits_;
   std::vector<Cluster> plans_;
+  std::unique_ptr<Machine> fresh_;
   Instant wake_ = Instant::max();
   Broken broken_;
   std::string violation_;

@@ -1,6 +1,7 @@
 // From touched shards to commits: one bucket at a time, all its documents together.
 
 #include <algorithm>
+#include <utility>
 
 #include "evenkeel/control/detail/work.h"
 
@@ -42,30 +43,59 @@ void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const Shar
   throttles_.set({u, slot}, std::move(copies));
 }
 
-ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& later) {
+// Replicas in error: where there are too many of them, nothing is moved for balance.
+void Machine::Work::count_errors(std::uint32_t u, std::uint32_t slot) {
+  Unit& unit = world_.units[u];
+  std::uint32_t errors = 0;
+  for (const detail::HeldReport& held : unit.reports[slot]) {
+    const bool failed = held.report.gave_up || held.report.state.str() == state_error;
+    const auto holder = std::ranges::find(unit.records[slot].holders, world_.nodes[held.node].name, &Holder::node);
+    errors += failed && holder != unit.records[slot].holders.end() && holder->incarnation == held.incarnation ? 1 : 0;
+  }
+  if (errors == unit.in_error[slot]) return;
+  world_.errors += errors - std::exchange(unit.in_error[slot], errors);
+  if (too_many_errors() == stops_balance_) return;
+  stops_balance_ = !stops_balance_;
+  if (!stops_balance_) throttles_.look_again();
+  say(Event::Kind::plan, std::nullopt, std::nullopt,
+      stops_balance_ ? fmt::format("balance stops: {} replicas are in error", world_.errors) : "balance goes on");
+}
+
+bool Machine::Work::too_many_errors() const {
+  std::uint64_t replicas = 0;
+  for (const WorkloadInfo& workload : world_.workloads) {
+    if (workload.usable && !workload.spec.deleted) replicas += std::uint64_t{workload.shards} * workload.spec.replicas;
+  }
+  const auto most = static_cast<std::uint64_t>(world_.config.settings.control.errors_max.millionths());
+  return std::uint64_t{world_.errors} * 1'000'000 > replicas * most;
+}
+
+// `only_asks`: nothing is taken for it.
+ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& later, bool only_asks) {
   Unit& unit = world_.units[u];
   const WorkloadInfo& workload = world_.workloads[unit.workload];
   const auto order = unit.orders.find(unit.shards[slot]);
-  detail::Spec spec = workload.spec;
-  if (unit.shards[slot].value() >= workload.document->spec.shards) spec.deleted = true;
   const bool freezes_leaders = frozen() && !world_.config.freeze->keep_leaders;
-  const detail::ShardInput input{.spec = spec,
+  const detail::ShardInput input{.spec = workload.spec,
                                  .record = unit.records[slot],
                                  .view = unit.views[slot],
-                                 .placement = unit.wanted[slot] ? &*unit.wanted[slot] : nullptr,
+                                 .placement = unit.wanted[slot] && may_move() ? &*unit.wanted[slot] : nullptr,
                                  .facts = [&](const NodeId& node) { return world_.facts(unit, slot, node); },
                                  .highest = world_.highest(unit, slot),
+                                 .begins_above = workload.document->highest,
+                                 .orphans = world_.orphans(unit, slot),
                                  .may_move = may_move(),
                                  .may_change_leaders = !freezes_leaders,
-                                 .accept_loss = order != unit.orders.end() && order->second.accept_loss,
-                                 .lead = order != unit.orders.end() ? order->second.lead : std::nullopt,
+                                 .order = order != unit.orders.end() ? &order->second : nullptr,
                                  .take_slot =
                                      [&](const NodeId& to, detail::Slot kind) {
                                        const detail::NodeInfo* node = world_.find_node(to);
                                        const detail::Copy copy{kind, static_cast<std::uint32_t>(node - world_.nodes.data()),
                                                                unit.workload, node->live ? node->live->zone : "",
                                                                bytes_of(unit, unit.shards[slot])};
-                                       return throttles_.may_begin(world_.config.settings.control, {u, slot}, copy, now_, later);
+                                       const ControlSettings& settings = world_.config.settings.control;
+                                       if (only_asks) return throttles_.has_room(settings, copy, now_, stops_balance_);
+                                       return throttles_.may_begin(settings, {u, slot}, copy, now_, stops_balance_, later);
                                      },
                                  .now = now_,
                                  .broken = options_.broken};
@@ -116,60 +146,63 @@ void Machine::Work::tell_of(const Unit& unit, const ShardRecord& before, const S
   }
 }
 
-// Decides the bucket's touched shards, and makes one commit of what changed. False: nothing did.
-bool Machine::Work::work_on(std::uint32_t u) {
-  Unit& unit = world_.units[u];
+// Documents that say something old about the workload are written again.
+void Machine::Work::draft_stale_targets(Unit& unit, Draft& draft) {
   const WorkloadInfo& workload = world_.workloads[unit.workload];
-  if (!workload.usable) {
-    unit.dirty.clear();
-    return false;
-  }
-  Commit commit;
-  commit.records = {.workload = workload.name, .bucket = unit.bucket, .spec = unit.spec};
-  commit.view = {.workload = workload.name,
-                 .bucket = unit.bucket,
-                 .shards_in_all = workload.document->spec.shards,
-                 .key_map = workload.spec.control.key_map,
-                 .idle = workload.spec.model->idle()};
-  std::set<std::uint32_t> affected;
-  std::map<std::uint32_t, ShardOutput> changed;
   if (unit.respecified != workload.hash) {
     for (const ShardRecord& record : unit.records) {
       for (const Holder& holder : record.holders) unit.stale_targets.insert(world_.node(holder.node));
     }
     unit.respecified = workload.hash;
   }
-  while (!unit.stale_targets.empty() && affected.size() < targets_max)
-    affected.insert(unit.stale_targets.extract(unit.stale_targets.begin()).value());
-  const bool respecified = !affected.empty();
-  while (!unit.dirty.empty() && affected.size() < targets_max) {
-    const std::uint32_t slot = unit.dirty.extract(unit.dirty.begin()).value();
-    Instant later = Instant::max();
-    ShardOutput output = decide(u, slot, later);
-    const Instant wake = std::min(output.wake, later);
-    if (wake < Instant::max()) wakes_.emplace(wake, std::pair(u, slot));
-    if (output.forgets_order) commit.orders.push_back(unit.shards[slot]);
-    if (output.record == unit.records[slot] && output.view == unit.views[slot]) continue;
-    count_copies(u, slot, output.record);
-    if (output.record.told != unit.records[slot].told) {
-      for (const Holder& holder : output.record.holders) affected.insert(world_.node(holder.node));
-      for (const Holder& holder : unit.records[slot].holders) affected.insert(world_.node(holder.node));
-      const bool leads = output.record.version.epoch != unit.records[slot].version.epoch || output.record.seal;
-      commit.urgent = commit.urgent || leads;
-    }
-    tell_of(unit, unit.records[slot], output.record);
-    changed.emplace(slot, std::move(output));
+  while (!unit.stale_targets.empty() && draft.affected.size() < targets_max)
+    draft.affected.insert(unit.stale_targets.extract(unit.stale_targets.begin()).value());
+  draft.respecified = !draft.affected.empty();
+}
+
+void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draft) {
+  Unit& unit = world_.units[u];
+  Instant later = Instant::max();
+  const bool recovery_waits = throttles_.recovery_waits();
+  throttles_.forget({u, slot});
+  ShardOutput output = decide(u, slot, later, false);
+  if (recovery_waits && !throttles_.recovery_waits()) throttles_.look_again();
+  const Instant wake = std::min(output.wake, later);
+  if (wake > now_ && wake < Instant::max()) wakes_.emplace(wake, std::pair(u, slot));
+  count_errors(u, slot);
+  count_copies(u, slot, output.record);
+  const ShardRecord& before = unit.records[slot];
+  if (output.forgets_order) {
+    draft.commit.orders.push_back(unit.shards[slot]);
+    const OrderDocument& order = unit.orders.at(unit.shards[slot]);
+    for (const NodeId& node : order.reset) unit.gave_up.erase({slot, world_.node(node)});
   }
-  if (changed.empty() && commit.orders.empty() && !respecified) return false;
-  if (unit.stale_targets.empty()) commit.records.spec = workload.hash;
+  if (output.record == before && output.view == unit.views[slot]) return;
+  if (output.record.told != before.told) {
+    for (const Holder& holder : output.record.holders) draft.affected.insert(world_.node(holder.node));
+    for (const Holder& holder : before.holders) draft.affected.insert(world_.node(holder.node));
+    const bool leads = output.record.version.epoch != before.version.epoch || output.record.seal;
+    draft.commit.urgent = draft.commit.urgent || leads;
+  }
+  tell_of(unit, before, output.record);
+  draft.changed.emplace(slot, std::move(output));
+}
+
+// All documents of the bucket, as they are from now on.
+void Machine::Work::finish(std::uint32_t u, Draft& draft) {
+  Unit& unit = world_.units[u];
+  Commit& commit = draft.commit;
+  if (unit.stale_targets.empty()) commit.records.spec = world_.workloads[unit.workload].hash;
   for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-    const auto found = changed.find(slot);
-    const ShardRecord& record = found == changed.end() ? unit.records[slot] : found->second.record;
-    const ShardView& view = found == changed.end() ? unit.views[slot] : found->second.view;
+    const auto found = draft.changed.find(slot);
+    const ShardRecord& record = found == draft.changed.end() ? unit.records[slot] : found->second.record;
+    const ShardView& view = found == draft.changed.end() ? unit.views[slot] : found->second.view;
     if (record.version != Version{}) commit.records.shards.push_back(record);
     if (view.version != Version{}) commit.view.shards.push_back(view);
   }
-  for (const std::uint32_t node : affected) {
+  std::vector<std::uint32_t> nodes(draft.affected.begin(), draft.affected.end());
+  std::ranges::sort(nodes, {}, [&](std::uint32_t n) -> const NodeId& { return world_.nodes[n].name; });
+  for (const std::uint32_t node : nodes) {
     Target target = target_of(unit, commit.records, node);
     if (target.replicas.empty()) {
       commit.untargeted.push_back(target.node);
@@ -182,7 +215,76 @@ bool Machine::Work::work_on(std::uint32_t u) {
   unit.pending = commit;
   out_.commits.push_back(std::move(commit));
   ++under_way_;
+}
+
+// Decides the bucket's touched shards, and makes one commit of what changed. False: nothing did.
+bool Machine::Work::work_on(std::uint32_t u) {
+  Unit& unit = world_.units[u];
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
+  if (!workload.usable) {
+    unit.dirty.clear();
+    return false;
+  }
+  Draft draft;
+  draft.commit.records = {.workload = workload.name, .bucket = unit.bucket, .spec = unit.spec};
+  draft.commit.view = {.workload = workload.name,
+                       .bucket = unit.bucket,
+                       .shards_in_all = workload.shards,
+                       .key_map = workload.spec.control.key_map,
+                       .idle = workload.spec.model->idle()};
+  draft_stale_targets(unit, draft);
+  while (!unit.dirty.empty() && draft.affected.size() < targets_max)
+    draft_shard(u, unit.dirty.extract(unit.dirty.begin()).value(), draft);
+  if (draft.changed.empty() && draft.commit.orders.empty() && !draft.respecified) return false;
+  finish(u, draft);
   return true;
+}
+
+void Machine::Work::look_at_deleted() {
+  for (const std::uint32_t w : std::set(world_.deleted)) bury(w);
+}
+
+// A deleted workload that nobody holds any more: first its highest epoch is written down, then its documents go.
+void Machine::Work::bury(std::uint32_t w) {
+  const WorkloadInfo& workload = world_.workloads[w];
+  if (!workload.document->deleted) {
+    world_.deleted.erase(w);
+    return;
+  }
+  Epoch highest = workload.document->highest;
+  bool left = false;
+  for (const std::uint32_t u : workload.units) {
+    const Unit& unit = world_.units[u];
+    if (unit.status != Unit::Status::idle) return;
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      if (!unit.records[slot].holders.empty()) return;
+      left = left || unit.records[slot].version != Version{} || unit.views[slot].version != Version{};
+      highest = std::max({highest, unit.records[slot].version.epoch, world_.highest(unit, slot)});
+    }
+  }
+  if (!left) {
+    world_.deleted.erase(w);
+    return;
+  }
+  if (highest > workload.document->highest) {
+    WorkloadDocument document = *workload.document;
+    document.highest = highest;
+    put_until_seen({.kind = Key::Kind::workload, .workload = workload.name}, std::move(document));
+    return;
+  }
+  for (const std::uint32_t u : workload.units) {
+    Unit& unit = world_.units[u];
+    Commit commit{.erases = true};
+    commit.records = {.workload = workload.name, .bucket = unit.bucket};
+    commit.view = {.workload = workload.name, .bucket = unit.bucket};
+    for (const auto& [shard, order] : unit.orders) commit.orders.push_back(shard);
+    unit.status = Unit::Status::writing;
+    unit.pending = commit;
+    out_.commits.push_back(std::move(commit));
+    ++under_way_;
+  }
+  say(Event::Kind::workload, std::nullopt, std::nullopt,
+      fmt::format("{} is gone; its epochs went up to {}", workload.name, highest));
 }
 
 }  // namespace evenkeel::control

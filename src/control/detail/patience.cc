@@ -1,7 +1,8 @@
-// Time: who is gone and for how long, who is suspect, when it is better to keep still, who may stop.
+// Time: who is gone and for how long, who is suspect, when it is better to keep still.
+//
+// Nodes are looked at one by one, when something about them has changed or is due; what depends on all of them is counted as they change.
 
 #include <algorithm>
-#include <map>
 
 #include "evenkeel/control/detail/work.h"
 
@@ -12,11 +13,19 @@ using detail::NodeInfo;
 void Machine::Work::take(Pulsed pulsed) {
   const std::uint32_t n = world_.node(pulsed.pulse.node);
   NodeInfo& node = world_.nodes[n];
-  if (pulsed.pulse.incarnation != node.facts.incarnation || pulsed.pulse.count <= node.pulse_count) {
-    if (pulsed.pulse.incarnation != node.facts.incarnation || !node.pulse_broken) return;
+  if (!active_) return;
+  if (pulsed.pulse.incarnation != node.facts.incarnation) {
+    if (node.facts.joined && std::exchange(node.twin, pulsed.pulse.incarnation) != pulsed.pulse.incarnation)
+      say(Event::Kind::node, std::nullopt, node.name,
+          fmt::format("another process calls itself so, as {}: only {} counts", pulsed.pulse.incarnation,
+                      node.facts.incarnation));
+    return;
   }
+  const bool is_first = node.pulse_every == Duration{} || node.pulse_incarnation != pulsed.pulse.incarnation;
+  if (!is_first && pulsed.pulse.count <= node.pulse_count && !node.pulse_broken) return;
+  if (is_first || node.suspected || node.pulse_broken) world_.nodes_touched.insert(n);
+  node.pulse_incarnation = pulsed.pulse.incarnation;
   node.pulse_count = pulsed.pulse.count;
-  nodes_due_ = nodes_due_ || node.facts.suspect || node.pulse_every == Duration{};
   node.pulse_every = pulsed.every;
   node.pulsed = now_;
   node.pulse_broken = false;
@@ -31,233 +40,224 @@ void Machine::Work::take(Pulsed pulsed) {
     const detail::Progress now{replica.last, replica.progress};
     if (now <= progress) continue;
     progress = now;
+    // Only who is to lead, or helps somebody to leave, changes anything by it.
     const ShardRecord& record = unit.records[*slot];
-    if (record.hand_over || (!record.placement.empty() && record.placement.front() == node.name)) world_.touch(u, *slot);
+    const bool matters = record.hand_over || std::ranges::any_of(record.holders, &Holder::leaving) ||
+                         (!record.placement.empty() && record.placement.front() == node.name);
+    if (matters) world_.touch(u, *slot);
   }
 }
 
 void Machine::Work::take(PulseBroken broken) {
-  NodeInfo& node = world_.nodes[world_.node(broken.node)];
+  const std::uint32_t n = world_.node(broken.node);
+  NodeInfo& node = world_.nodes[n];
   if (node.pulse_every == Duration{}) return;
   node.pulse_broken = true;
-  nodes_due_ = true;
+  world_.nodes_touched.insert(n);
 }
 
-// Those whose waiting is over, or whose end is proved by time alone.
-void Machine::Work::look_at_nodes() {
-  for (std::uint32_t n = 0; n < world_.nodes.size(); ++n) {
-    NodeInfo& node = world_.nodes[n];
-    if (node.facts.joined && !node.steady_since) continue;
-    if (node.steady_since && now_ >= *node.steady_since + world_.config.settings.control.steady) node.steady_since.reset();
-    if (node.steady_since) wake_at(*node.steady_since + world_.config.settings.control.steady);
-    if (world_.refresh(n, now_)) world_.touch_node(n);
-    if (node.facts.unknown && !node.facts.over && node.beatless_since) {
-      const Duration ttl = world_.config.settings.control.session_ttl;
-      wake_at(*node.beatless_since + ttl + ttl / 50);
-    }
-    const auto gone = detail::gone_for(node, now_);
-    if (!gone || node.facts.removed) continue;
-    const Duration delay = detail::delay_of(world_, node);
-    if (*gone < delay) {
-      node.waited_out = false;
-      wake_at(now_ + (delay - *gone));
-    } else if (!std::exchange(node.waited_out, true)) {
-      world_.plan_due = true;
-      if (!node.units.empty()) say(Event::Kind::node, std::nullopt, node.name, "is not waited for any longer");
-    }
+void Machine::Work::wake_node(std::uint32_t n, Instant at) {
+  NodeInfo& node = world_.nodes[n];
+  if (at >= node.wake) return;
+  node.wake = at;
+  node_wakes_.emplace(at, n);
+}
+
+void Machine::Work::look_around() {
+  while (!node_wakes_.empty() && node_wakes_.begin()->first <= now_) {
+    const auto [at, n] = *node_wakes_.begin();
+    node_wakes_.erase(node_wakes_.begin());
+    if (at != world_.nodes[n].wake) continue;
+    world_.nodes[n].wake = Instant::max();
+    world_.nodes_touched.insert(n);
   }
+  // All are counted before any suspicion is acted on.
+  for (const std::uint32_t n : world_.nodes_touched) look_at_pulse(n);
+  weigh_suspects();
+  for (const std::uint32_t n : std::exchange(world_.nodes_touched, {})) look_at_node(n);
+  look_at_maintenance();
+  look_at_permits();
+  save_waits();
+  if (!node_wakes_.empty()) wake_at(node_wakes_.begin()->first);
 }
 
-void Machine::Work::look_at_pulses() {
+// Suspect is only who has pulsed to this controller, in its present session.
+void Machine::Work::look_at_pulse(std::uint32_t n) {
+  NodeInfo& node = world_.nodes[n];
+  const bool there = node.beat && !node.beat->ended && node.pulse_incarnation == node.beat->incarnation;
+  if (node.pulse_every > Duration{} && !there) node.pulse_every = {};
+  const bool pulses = node.pulse_every > Duration{};
+  const Instant end = node.pulsed + node.pulse_every * options_.pulses_missed;
+  const bool suspected = pulses && (node.pulse_broken || now_ >= end);
+  if (pulses) {
+    pulsing_.insert(n);
+    if (!suspected) wake_node(n, end);
+  } else {
+    pulsing_.erase(n);
+  }
+  if (suspected == node.suspected) return;
+  node.suspected = suspected;
+  if (suspected) {
+    suspects_.insert(n);
+    turned_suspect_.push_back(now_);
+    node.steady_since.reset();
+  } else {
+    suspects_.erase(n);
+    if (pulses) node.steady_since = now_;
+  }
+  if (suspected || pulses) say(Event::Kind::node, std::nullopt, node.name, suspected ? "is suspect" : "is heard of again");
+}
+
+// If many are not heard of at once, it is this controller that does not hear.
+void Machine::Work::weigh_suspects() {
   const Duration ttl = world_.config.settings.control.session_ttl;
-  std::uint32_t pulsing = 0;
-  for (std::uint32_t n = 0; n < world_.nodes.size(); ++n) {
-    NodeInfo& node = world_.nodes[n];
-    if (node.pulse_every == Duration{} || !node.facts.joined) continue;
-    ++pulsing;
-    const Instant end = node.pulsed + node.pulse_every * options_.pulses_missed;
-    const bool suspect = node.pulse_broken || now_ >= end;
-    if (!suspect) wake_at(end);
-    if (suspect == node.facts.suspect) continue;
-    node.facts.suspect = suspect;
-    if (suspect) {
-      turned_suspect_.push_back(now_);
-    } else {
-      node.steady_since = now_;
-    }
-    world_.refresh(n, now_);
-    world_.touch_node(n);
-    say(Event::Kind::node, std::nullopt, node.name, suspect ? "is suspect" : "is heard of again");
-  }
   std::erase_if(turned_suspect_, [&](Instant at) { return at + ttl <= now_; });
-  const bool distrusts = turned_suspect_.size() > std::max(1u, pulsing / 10);
-  if (distrusts == distrusts_itself_) return;
-  distrusts_itself_ = distrusts;
-  if (distrusts) say(Event::Kind::node, std::nullopt, std::nullopt, "too many are suspect at once: only sessions count");
+  const std::size_t most = std::max(std::size_t{1}, pulsing_.size() / 10);
+  const bool distrusts = turned_suspect_.size() > most || (world_.distrusts_itself && suspects_.size() > most);
+  if (distrusts == world_.distrusts_itself) return;
+  world_.distrusts_itself = distrusts;
+  world_.nodes_touched.insert(suspects_.begin(), suspects_.end());
+  say(Event::Kind::node, std::nullopt, std::nullopt,
+      distrusts ? "too many are suspect at once: only sessions count" : "who is suspect counts again");
 }
 
-// A whole zone that is gone counts as one, and so does a node; those that may be gone do not count.
-std::uint32_t Machine::Work::count_offline() const {
-  struct Zone {
-    std::uint32_t gone = 0;
-    std::uint32_t all = 0;
-  };
-  std::map<std::string, Zone> zones;
-  std::uint32_t offline = 0;
-  for (const NodeInfo& node : world_.nodes) {
-    if (node.facts.removed || node.order.operation == Operation::forget || node.units.empty()) continue;
-    const bool permitted = node.permit && node.permit->stage == PermitDocument::Stage::go && !node.permit_over;
-    const bool gone = (!node.facts.joined || (node.facts.suspect && !distrusts_itself_)) && !permitted;
-    const std::string zone = node.live ? node.live->zone.substr(0, node.live->zone.find('/')) : node.last_zone;
-    if (zone.empty()) {
-      offline += gone ? 1 : 0;
-      continue;
-    }
-    ++zones[zone].all;
-    zones[zone].gone += gone ? 1 : 0;
+void Machine::Work::look_at_node(std::uint32_t n) {
+  NodeInfo& node = world_.nodes[n];
+  const ControlSettings& settings = world_.config.settings.control;
+  if (node.steady_since && now_ >= *node.steady_since + settings.steady) node.steady_since.reset();
+  if (node.steady_since) wake_node(n, *node.steady_since + settings.steady);
+  const std::string trouble = node.trouble;
+  if (world_.refresh(n, now_)) {
+    world_.touch_node(n);
+    world_.plan_due = true;
+    permits_due_ = permits_;
   }
-  for (const auto& [name, zone] : zones) offline += zone.gone == zone.all && zone.all > 1 ? 1 : zone.gone;
+  if (node.facts.unknown && !node.facts.over && node.beatless_since && !node.units.empty())
+    wake_node(n, *node.beatless_since + settings.session_ttl + settings.session_ttl / 50);
+  if (node.order.operation == Operation::swap && detail::swaps_with(world_, node) == nullptr && node.order.swap_with)
+    node.trouble = fmt::format("waits for {} to take its place, which is not there", *node.order.swap_with);
+  if (node.order.operation == Operation::remove && !node.order.data) try_to_remove(n);
+  if (!node.trouble.empty() && node.trouble != trouble) say(Event::Kind::node, std::nullopt, node.name, node.trouble);
+  if (node.permit) permits_due_.insert(n);
+  count_node(n);
+  const auto gone = detail::gone_for(node, now_);
+  if ((gone && !node.units.empty() && !node.facts.removed) || node.permit_since) {
+    waiting_.insert(n);
+  } else {
+    waiting_.erase(n);
+  }
+  if (!gone || node.facts.removed || detail::is_on_permit(node)) return;
+  const Duration delay = detail::delay_of(world_, node);
+  if (*gone < delay) {
+    node.waited_out = false;
+    wake_node(n, now_ + (delay - *gone));
+  } else if (!std::exchange(node.waited_out, true)) {
+    world_.plan_due = true;
+    if (!node.units.empty()) say(Event::Kind::node, std::nullopt, node.name, "is not waited for any longer");
+  }
+}
+
+// Those that hold something count; who may be gone does not count as gone.
+void Machine::Work::count_node(std::uint32_t n) {
+  NodeInfo& node = world_.nodes[n];
+  const bool counted = !node.facts.removed && node.order.operation != Operation::forget && !node.units.empty();
+  const bool gone = counted && (!node.facts.joined || node.facts.suspect) && !detail::is_on_permit(node);
+  const std::string zone = node.live ? node.live->zone.substr(0, node.live->zone.find('/')) : node.last_zone;
+  if (counted == node.counted && gone == node.counted_gone && zone == node.counted_zone) return;
+  counts_changed_ = true;
+  if (node.counted) {
+    Zone& before = zones_[node.counted_zone];
+    --before.all;
+    before.gone -= node.counted_gone ? 1 : 0;
+    --held_;
+  }
+  if (counted) {
+    Zone& now = zones_[zone];
+    ++now.all;
+    now.gone += gone ? 1 : 0;
+    ++held_;
+  }
+  node.counted = counted;
+  node.counted_gone = gone;
+  node.counted_zone = zone;
+}
+
+// A whole zone that is gone counts as one, and so does a node.
+std::uint32_t Machine::Work::count_offline() const {
+  std::uint32_t offline = 0;
+  for (const auto& [name, zone] : zones_) offline += !name.empty() && zone.gone == zone.all && zone.all > 1 ? 1 : zone.gone;
   return offline;
 }
 
-void Machine::Work::look_at_maintenance() {
-  if (options_.broken == Broken::no_maintenance) return;
+void Machine::Work::enter_or_leave() {
   const ControlSettings& settings = world_.config.settings.control;
-  const auto held =
-      std::ranges::count_if(world_.nodes, [](const NodeInfo& node) { return !node.units.empty() && !node.facts.removed; });
-  const std::uint32_t most = settings.max_offline.value_or(std::max(1u, static_cast<std::uint32_t>(held) / 10));
+  const std::uint32_t most = settings.max_offline.value_or(std::max(1u, held_ / 10));
   const std::uint32_t few = settings.resume_offline.value_or(most / 2);
   const std::uint32_t offline = count_offline();
   if (!maintenance_ && offline > most) {
     maintenance_ = fmt::format("{} nodes are gone, and {} may be", offline, most);
     maintenance_since_ = now_;
+    maintenance_before_ = {};
     say(Event::Kind::maintenance, std::nullopt, std::nullopt, fmt::format("begins: {}", *maintenance_));
   } else if (maintenance_ && offline <= few) {
     maintenance_.reset();
     world_.plan_due = true;
     world_.touch_all();
+    permits_due_ = permits_;
     say(Event::Kind::maintenance, std::nullopt, std::nullopt, "ends");
   }
-  if (world_.config.freeze && world_.config.freeze->timeout) {
-    if (!freeze_since_) freeze_since_ = now_;
-    const Instant end = *freeze_since_ + (*world_.config.freeze->timeout - waits_.freeze.value_or(Duration{}));
-    if (!freeze_over_ && now_ >= end) {
-      freeze_over_ = true;
-      world_.touch_all();
-      world_.plan_due = true;
-    }
-    if (!freeze_over_) wake_at(end);
-  } else {
-    freeze_since_.reset();
-    freeze_over_ = false;
-  }
 }
 
-// Whether every shard that it holds can do without it, and without all others that have a permit.
-bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
-  const NodeId& name = world_.nodes[n].name;
-  const auto out = [&](const NodeId& other) {
-    const NodeInfo* node = world_.find_node(other);
-    const bool permitted =
-        node != nullptr && node->permit &&
-        (node->permit->stage == PermitDocument::Stage::granted || node->permit->stage == PermitDocument::Stage::go);
-    return other == name || permitted;
-  };
-  for (const std::uint32_t u : world_.nodes[n].units) {
-    const detail::Unit& unit = world_.units[u];
-    const detail::WorkloadInfo& workload = world_.workloads[unit.workload];
-    if (!workload.usable) continue;
-    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      const ShardRecord& record = unit.records[slot];
-      if (std::ranges::find(record.holders, name, &Holder::node) == record.holders.end()) continue;
-      const ShardView& view = unit.views[slot];
-      std::uint32_t serving = view.leader && !out(*view.leader) ? 1 : 0;
-      for (const Peer& peer : view.others) serving += out(peer.node) ? 0 : 1;
-      if (serving >= workload.spec.min_active) continue;
-      why = fmt::format("{}/{} would have {} serving, and needs {}", workload.name, unit.shards[slot], serving,
-                        workload.spec.min_active);
-      return false;
-    }
-  }
-  return true;
+void Machine::Work::look_at_maintenance() {
+  if (options_.broken == Broken::no_maintenance) return;
+  if (std::exchange(counts_changed_, false)) enter_or_leave();
+  const auto& [by_hand, freeze] = std::tie(world_.config.maintenance, world_.config.freeze);
+  if (by_hand) look_at_hold(manual_, by_hand->timeout, "maintenance");
+  if (freeze) look_at_hold(freeze_, freeze->timeout, "freeze");
 }
 
-void Machine::Work::look_at_permits() {
-  using Stage = PermitDocument::Stage;
-  permits_wait_ = false;
-  for (std::uint32_t n = 0; n < world_.nodes.size(); ++n) {
-    NodeInfo& node = world_.nodes[n];
-    if (!node.permit) {
-      node.permit_since.reset();
-      node.permit_over = false;
-      node.facts.stopping = false;
-      continue;
-    }
-    PermitDocument next = *node.permit;
-    permits_wait_ = permits_wait_ || next.stage == Stage::asked || next.stage == Stage::granted;
-    if (next.stage == Stage::asked) {
-      std::string why;
-      const bool still = !may_move() && !next.allow_outage;
-      const bool may = !still && (next.allow_outage || may_stop(n, why));
-      next.stage = may ? Stage::granted : Stage::asked;
-      next.reason = still ? "the cluster is in maintenance or frozen" : why;
-    } else if (next.stage == Stage::granted) {
-      node.facts.stopping = true;
-      if (!leads_or_is_shown(n)) next.stage = Stage::go;
-    }
-    if (next.stage == Stage::go && !node.permit_since) node.permit_since = now_;
-    if (node.permit_since) {
-      const Duration timeout = next.timeout.value_or(world_.config.settings.control.permit);
-      const Instant end = *node.permit_since + (timeout - node.permit_before);
-      const bool back = node.facts.joined && next.incarnation != node.facts.incarnation;
-      if (!back && now_ < end) wake_at(end);
-      if (!back && now_ >= end && !std::exchange(node.permit_over, true)) world_.plan_due = true;
-    }
-    if (next == *node.permit) continue;
-    node.permit = next;
-    if (world_.refresh(n, now_)) world_.touch_node(n);
-    out_.puts.push_back({{.kind = Key::Kind::permit, .node = node.name}, next});
-    say(Event::Kind::permit, std::nullopt, node.name,
-        next.stage == Stage::go        ? "may stop"
-        : next.stage == Stage::granted ? "is being relieved"
-                                       : next.reason);
-  }
+void Machine::Work::look_at_hold(Hold& hold, const std::optional<Duration>& timeout, std::string_view what) {
+  if (!hold.since) hold.since = now_;
+  if (!timeout || hold.over) return;
+  const Instant end = later(*hold.since, *timeout - hold.before);
+  if (now_ < end) return wake_at(end);
+  hold.over = true;
+  world_.touch_all();
+  world_.plan_due = true;
+  permits_due_ = permits_;
+  say(Event::Kind::maintenance, std::nullopt, std::nullopt, fmt::format("the time of the {} is over", what));
 }
 
-// Whether anything still points at it: a leadership that it has, or the view.
-bool Machine::Work::leads_or_is_shown(std::uint32_t n) const {
-  const NodeId& name = world_.nodes[n].name;
-  for (const std::uint32_t u : world_.nodes[n].units) {
-    const detail::Unit& unit = world_.units[u];
-    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      const auto holder = std::ranges::find(unit.records[slot].holders, name, &Holder::node);
-      if (holder != unit.records[slot].holders.end() && !holder->may_be.str().empty()) return true;
-      const ShardView& view = unit.views[slot];
-      if (view.leader == name || std::ranges::find(view.others, name, &Peer::node) != view.others.end()) return true;
-    }
-  }
-  return false;
-}
-
+// Written down as time that was waited, now and then.
 void Machine::Work::save_waits() {
+  if (now_ < saved_ + options_.waits_saved && !waiting_.empty()) {
+    if (std::ranges::all_of(waiting_, [&](std::uint32_t n) {
+          return saved_waits_.gone.contains(world_.nodes[n].name) || saved_waits_.permits.contains(world_.nodes[n].name);
+        }))
+      return wake_at(saved_ + options_.waits_saved);
+  }
   WaitsDocument waits;
-  for (const NodeInfo& node : world_.nodes) {
+  for (const std::uint32_t n : waiting_) {
+    const NodeInfo& node = world_.nodes[n];
     const auto gone = detail::gone_for(node, now_);
-    if (gone && !node.units.empty() && !node.facts.removed) waits.gone.emplace(node.name, *gone);
+    if (gone && !detail::is_on_permit(node)) waits.gone.emplace(node.name, std::min(*gone, detail::delay_of(world_, node)));
     if (node.permit_since) waits.permits.emplace(node.name, node.permit_before + (now_ - *node.permit_since));
   }
-  if (maintenance_) waits.maintenance = now_ - *maintenance_since_, waits.entered = true;
-  if (freeze_since_) waits.freeze = waits_.freeze.value_or(Duration{}) + (now_ - *freeze_since_);
-  if (waits.gone.empty() && waits.permits.empty() && !waits.entered && !waits.freeze) {
-    if (saved_something_) out_.puts.push_back({{.kind = Key::Kind::waits}, WaitsDocument{}});
-    saved_something_ = false;
-    return;
-  }
-  if (saved_something_ && now_ < saved_ + options_.waits_saved) return wake_at(saved_ + options_.waits_saved);
+  waits.entered = maintenance_.has_value();
+  if (maintenance_) waits.maintenance = maintenance_before_ + (now_ - *maintenance_since_);
+  if (by_hand()) waits.maintenance = manual_.waited(now_);
+  if (frozen()) waits.freeze = freeze_.waited(now_);
+  const bool idle = waits == WaitsDocument{};
+  if (waits == saved_waits_) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
+  const bool news = waits.entered != saved_waits_.entered || waits.gone.size() != saved_waits_.gone.size() ||
+                    waits.permits.size() != saved_waits_.permits.size() ||
+                    waits.freeze.has_value() != saved_waits_.freeze.has_value() ||
+                    waits.maintenance.has_value() != saved_waits_.maintenance.has_value();
+  if (!idle && !news && now_ < saved_ + options_.waits_saved) return wake_at(saved_ + options_.waits_saved);
   saved_ = now_;
-  saved_something_ = true;
+  saved_waits_ = waits;
   out_.puts.push_back({{.kind = Key::Kind::waits}, std::move(waits)});
-  wake_at(saved_ + options_.waits_saved);
+  if (!idle) wake_at(saved_ + options_.waits_saved);
 }
 
 }  // namespace evenkeel::control

@@ -1,6 +1,9 @@
 #include "evenkeel/control/detail/planning.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 
 namespace evenkeel::control::detail {
@@ -15,6 +18,15 @@ const std::vector<NodeId>& placement_of(const Unit& unit, std::uint32_t slot) {
   return unit.wanted[slot] ? *unit.wanted[slot] : unit.records[slot].placement;
 }
 
+constexpr Duration failed_for = 10min;  // a shard does not come again so soon to where it failed for good
+
+bool carries(const LiveDocument& live, const StateModelId& model) {
+  return live.state_models.empty() || std::ranges::find(live.state_models, model) != live.state_models.end();
+}
+
+// What a node's replicas of it cannot do without: nobody may stop there before it is elsewhere.
+bool never_lets_go(const Spec& spec) { return spec.replicas <= spec.min_active; }
+
 class ProblemMaker {
  public:
   ProblemMaker(const World& world, const ClusterId& name, Instant now) : world_(world), now_(now) { cluster_.name = name; }
@@ -22,8 +34,16 @@ class ProblemMaker {
   Cluster make() {
     cluster_.settings = world_.config.settings;
     cluster_.state_models = world_.config.state_models;
-    for (const NodeInfo& node : world_.nodes) add_node(node);
-    for (const WorkloadInfo& workload : world_.workloads) add_workload(workload);
+    for (const auto& [name, workload] : world_.workloads_by_name()) {
+      const WorkloadInfo& info = world_.workloads[workload];
+      if (info.usable && !info.spec.deleted) models_.insert(info.spec.model->name());
+    }
+    for (const auto& [name, node] : world_.nodes_by_name()) add_node(world_.nodes[node]);
+    for (const auto& [name, workload] : world_.workloads_by_name()) add_workload(world_.workloads[workload]);
+    const auto where = [](const Barred& barred) { return std::tie(barred.workload, barred.shard, barred.node); };
+    std::ranges::sort(cluster_.barred, {}, where);
+    const auto twice = std::ranges::unique(cluster_.barred);
+    cluster_.barred.erase(twice.begin(), twice.end());
     return std::move(cluster_);
   }
 
@@ -45,23 +65,9 @@ class ProblemMaker {
     node.power = info.order.power.value_or(node.power);
     node.labels = info.order.labels.value_or(node.labels);
     node.taints = info.order.taints.value_or(node.taints);
-    const bool lost = gone && (*gone >= delay_of(world_, info) || info.permit_over);
-    switch (info.order.operation) {
-      case Operation::drain:
-      case Operation::swap:
-        node.status = NodeStatus::draining;
-        break;
-      case Operation::cordon:
-        node.status = NodeStatus::cordoned;
-        break;
-      case Operation::no_leaders:
-        node.status = NodeStatus::no_leaders;
-        break;
-      case Operation::none:
-      case Operation::forget:
-      case Operation::remove:
-        break;
-    }
+    if (info.live) add_models(*info.live, node);
+    const bool lost = gone && !is_on_permit(info) && *gone >= delay_of(world_, info);
+    node.status = status_of(info);
     if (gone) node.status = lost ? NodeStatus::down : NodeStatus::cordoned;
     if (!gone && info.live && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
     index_.emplace(info.name, NodeIndex(static_cast<std::uint32_t>(cluster_.nodes.size())));
@@ -70,10 +76,42 @@ class ProblemMaker {
     cluster_.nodes.push_back(std::move(node));
   }
 
+  NodeStatus status_of(const NodeInfo& info) const {
+    switch (info.order.operation) {
+      case Operation::drain:
+        return NodeStatus::draining;
+      case Operation::swap:  // it goes when there is somebody to take its place
+        return swaps_with(world_, info) != nullptr ? NodeStatus::draining : NodeStatus::cordoned;
+      case Operation::cordon:
+        return NodeStatus::cordoned;
+      case Operation::no_leaders:
+        return NodeStatus::no_leaders;
+      case Operation::none:
+      case Operation::forget:
+      case Operation::remove:
+        break;
+    }
+    return NodeStatus::up;
+  }
+
+  // A node that names the state models that it can carry gets no others: as a label that workloads ask for.
+  static std::string label_of(const StateModelId& model) { return fmt::format("state-model/{}", model); }
+  void add_models(const LiveDocument& live, Node& node) {
+    for (const StateModelId& model : models_) {
+      if (carries(live, model)) {
+        node.labels[label_of(model)] = "yes";
+      } else {
+        not_everywhere_.insert(model);
+      }
+    }
+  }
+
   void add_workload(const WorkloadInfo& info) {
     if (!info.usable || info.spec.deleted || is_everywhere(info)) return;
     Workload workload = info.document->spec;
     workload.name = info.name;
+    workload.shards = info.shards;
+    if (not_everywhere_.contains(info.spec.model->name())) workload.require[label_of(info.spec.model->name())] = "yes";
     workload.pinned = {};
     for (const auto& [shard, names] : info.document->pinned) {
       workload.pinned.shards.push_back(shard);
@@ -82,17 +120,26 @@ class ProblemMaker {
       }
       workload.pinned.nodes.end_row();
     }
-    // Rows up to the first shard that was never placed.
+    add_rows(info);
+    cluster_.workloads.push_back(std::move(workload));
+  }
+
+  // Up to the last shard that was ever placed.
+  void add_rows(const WorkloadInfo& info) {
     const auto buckets = static_cast<std::uint32_t>(info.units.size());
     Placement placement;
-    for (std::uint32_t s = 0; s < workload.shards; ++s) {
+    std::uint32_t unplaced = 0;
+    for (std::uint32_t s = 0; s < info.shards; ++s) {
       const Unit& unit = world_.units[info.units[bucket_of({info.name, ShardIndex(s)}, buckets).value()]];
       const auto slot = unit.slot(ShardIndex(s));
-      if (!slot || placement_of(unit, *slot).empty()) break;
+      if (!slot || placement_of(unit, *slot).empty()) {
+        ++unplaced;
+        continue;
+      }
+      for (; unplaced > 0; --unplaced) placement.end_row();
       add_row(info, unit, *slot, placement);
     }
     if (!placement.empty()) cluster_.placement.emplace(info.name, std::move(placement));
-    cluster_.workloads.push_back(std::move(workload));
   }
 
   // Where its replicas are, and which of them move. A replica that is added counts for one that goes, if there is one.
@@ -144,18 +191,27 @@ class ProblemMaker {
   }
 
   void add_barred(const WorkloadInfo& info, const Unit& unit, std::uint32_t slot) {
-    for (const HeldReport& held : unit.reports[slot]) {
-      const NodeInfo& node = world_.nodes[held.node];
-      const auto found = index_.find(node.name);
-      if (!held.report.gave_up || held.incarnation != node.facts.incarnation || found == index_.end()) continue;
-      cluster_.barred.push_back({info.name, unit.shards[slot], found->second});
+    const auto bar = [&](const NodeId& name) {
+      if (const auto found = index_.find(name); found != index_.end())
+        cluster_.barred.push_back({info.name, unit.shards[slot], found->second});
+    };
+    for (auto at = unit.gave_up.lower_bound({slot, 0}); at != unit.gave_up.end() && at->first.first == slot; ++at) {
+      if (now_ < at->second + failed_for) bar(world_.nodes[at->first.second].name);
     }
+    if (!never_lets_go(info.spec)) return;
+    const auto relieve = [&](const NodeId& name) {
+      if (const NodeInfo* node = world_.find_node(name); node != nullptr && asks_relief(*node)) bar(name);
+    };
+    for (const NodeId& name : placement_of(unit, slot)) relieve(name);
+    for (const Holder& holder : unit.records[slot].holders) relieve(holder.node);
   }
 
   const World& world_;
   const Instant now_;
   Cluster cluster_;
   std::unordered_map<NodeId, NodeIndex> index_;
+  std::set<StateModelId> models_;          // of all workloads
+  std::set<StateModelId> not_everywhere_;  // that some node cannot carry
 };
 
 }  // namespace
@@ -166,8 +222,21 @@ std::optional<Duration> gone_for(const NodeInfo& node, Instant now) {
 }
 
 Duration delay_of(const World& world, const NodeInfo& node) {
-  if (world.broken == Broken::no_delay || node.order.operation == Operation::forget) return {};
+  const bool forgotten =
+      node.order.operation == Operation::forget && (!node.order.since || *node.order.since == node.facts.incarnation);
+  if (world.broken == Broken::no_delay || forgotten) return {};
   return node.order.rebalance_delay.value_or(world.config.settings.control.rebalance_delay);
+}
+
+const NodeInfo* swaps_with(const World& world, const NodeInfo& node) {
+  if (node.order.operation != Operation::swap || !node.order.swap_with) return nullptr;
+  const NodeInfo* other = world.find_node(*node.order.swap_with);
+  return other != nullptr && other->facts.joined ? other : nullptr;
+}
+
+bool asks_relief(const NodeInfo& node) {
+  return node.permit && node.permit->stage != PermitDocument::Stage::refused && !node.permit->allow_outage && !node.permit_over &&
+         node.permit->incarnation == node.facts.incarnation;
 }
 
 Cluster problem_of(const World& world, const ClusterId& name, Instant now) { return ProblemMaker(world, name, now).make(); }
@@ -214,6 +283,23 @@ bool want(World& world, std::uint32_t u, std::uint32_t slot, std::vector<NodeId>
 
 }  // namespace
 
+void swap_places(World& world) {
+  for (std::uint32_t n = 0; n < world.nodes.size(); ++n) {
+    const NodeInfo* other = swaps_with(world, world.nodes[n]);
+    if (other == nullptr) continue;
+    const NodeId from = world.nodes[n].name, to = other->name;
+    for (const auto& [u, named] : std::map(world.nodes[n].units)) {
+      for (std::uint32_t slot = 0; slot < world.units[u].shards.size(); ++slot) {
+        std::vector<NodeId> nodes = placement_of(world.units[u], slot);
+        const auto at = std::ranges::find(nodes, from);
+        if (at == nodes.end() || std::ranges::find(nodes, to) != nodes.end()) continue;
+        *at = to;
+        want(world, u, slot, std::move(nodes));
+      }
+    }
+  }
+}
+
 std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& plan) {
   std::size_t changed = 0;
   for (const auto& [name, rows] : plan.placement) {
@@ -233,14 +319,18 @@ std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& p
 }
 
 void place_everywhere(World& world) {
-  std::vector<NodeId> all;
+  std::vector<const NodeInfo*> able;
   for (const NodeInfo& node : world.nodes) {
     const bool out = node.facts.removed || node.order.operation == Operation::drain;
-    if (!out && (node.facts.joined || node.facts.expected_back) && node.live) all.push_back(node.name);
+    if (!out && (node.facts.joined || node.facts.expected_back) && node.live) able.push_back(&node);
   }
-  std::ranges::sort(all);
+  std::ranges::sort(able, {}, &NodeInfo::name);
   for (const WorkloadInfo& info : world.workloads) {
     if (!is_everywhere(info) || info.spec.deleted) continue;
+    std::vector<NodeId> all;
+    for (const NodeInfo* node : able) {
+      if (carries(*node->live, info.spec.model->name())) all.push_back(node->name);
+    }
     for (const std::uint32_t u : std::vector(info.units)) {
       for (std::uint32_t slot = 0; slot < world.units[u].shards.size(); ++slot) want(world, u, slot, all);
     }

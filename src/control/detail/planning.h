@@ -17,9 +17,15 @@ struct Trouble {
 std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem);
 // Placements that differ from what is wanted now become what is wanted. Returns how many shards that are.
 std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& plan);
+// Who is swapped for another one is replaced by it in every placement, without a plan.
+void swap_places(World& world);
 // Workloads that are on every node need no plan.
 void place_everywhere(World& world);
 
+// Who takes its place, if it is to be swapped and that one is there; else null.
+const NodeInfo* swaps_with(const World& world, const NodeInfo& node);
+// It wants to stop, or has stopped with leave: what it alone may hold is to be elsewhere.
+bool asks_relief(const NodeInfo& node);
 // How long a node has been gone; nothing if it is there.
 std::optional<Duration> gone_for(const NodeInfo& node, Instant now);
 // How long it is waited for before its replicas are placed elsewhere.

@@ -100,6 +100,7 @@ void ShardStep::set_states() {
     if (!counts(holder)) continue;
     const bool arrives = !holder.arrived && serves(holder);
     if (arrives) holder.arrived = true;
+    if (arrives && !spec_.lead) next_.has_data = true;  // where somebody leads, that begins with the first leader
     if (!spec_.lead || holder.may_be != *spec_.lead) {
       const bool bounded = std::ranges::any_of(spec_.model->states(), [&](const State& state) {
         return state.name == holder.told && state.count.kind == StateCount::Kind::number;
@@ -146,15 +147,38 @@ void ShardStep::finish() {
   }
 }
 
+// An operator's order: what was given up is told anew, at a new version, and so tried again.
+void ShardStep::reset_failed() {
+  if (in_.order == nullptr) return;
+  for (const NodeId& node : in_.order->reset) {
+    Holder* holder = find(node);
+    if (holder == nullptr || !is_failed(*holder)) continue;
+    holder->version = {};
+    holder->reason = Reason::operator_asked;
+  }
+}
+
+bool ShardStep::is_order_done() const {
+  if (in_.order == nullptr || adopt_waits_ || drop_waits_) return false;
+  if (in_.order->lead && !lead_done_) return false;
+  return !in_.order->accept_loss || loss_accepted_;
+}
+
 ShardOutput ShardStep::decide() {
+  if (!in_.may_change_leaders) {  // frozen: nobody is told anything, and clients see what is
+    say("frozen");
+    finish();
+    return {std::move(next_), std::move(view_), std::move(why_), false, wake_};
+  }
   if (in_.placement != nullptr) next_.placement = *in_.placement;
   clear_proved();
   take_back();
-  if (in_.may_change_leaders) lead();
+  reset_failed();
+  lead();
   change_members();
   set_states();
   finish();
-  return {std::move(next_), std::move(view_), std::move(why_), forgets_order_, wake_};
+  return {std::move(next_), std::move(view_), std::move(why_), is_order_done(), wake_};
 }
 
 ShardOutput decide(const ShardInput& input, ShardTimers& timers) {

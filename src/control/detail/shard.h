@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "evenkeel/control/broken.h"
-#include "evenkeel/model/exchange.h"
+#include "evenkeel/model/documents.h"
 #include "evenkeel/model/state_model.h"
 
 namespace evenkeel::control::detail {
@@ -46,6 +46,7 @@ struct NodeFacts {
   bool stopping = false;       // it may stop at any moment now: it has been given its permit
   bool expected_back = false;  // gone, and waited for
   bool removed = false;        // by an operator: its data does not come back
+  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
 // How far a replica's data goes.
@@ -60,6 +61,14 @@ struct HolderFacts {
   const NodeFacts* node = nullptr;        // null: nothing is known of it
   const ReplicaReport* report = nullptr;  // of its present incarnation; null: none
   Progress progress;                      // the latest, by report or pulse
+};
+
+// What a node holds although no record says so.
+struct Orphan {
+  NodeId node;
+  const NodeFacts* facts = nullptr;
+  const ReplicaReport* report = nullptr;
+  bool present = false;  // the report is of the node's present incarnation, and the node has joined
 };
 
 // Moments that the controller remembers; a successor begins them anew, which only makes it more patient.
@@ -79,11 +88,12 @@ struct ShardInput {
   const ShardView& view;                           // as it was written last
   const std::vector<NodeId>* placement = nullptr;  // another one than the record's; null: the same
   std::function<HolderFacts(const NodeId&)> facts;
-  Epoch highest;                   // that any report or seal of any node has named
+  Epoch highest;       // that any report or seal of any node has named
+  Epoch begins_above;  // what an earlier workload of this name has reached: what is held of that is nobody's
+  std::vector<Orphan> orphans;
   bool may_move = true;            // no maintenance, no freeze
   bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
-  bool accept_loss = false;        // an operator's order
-  std::optional<NodeId> lead;      // an operator's order
+  const OrderDocument* order = nullptr;
   // Asks for a copy to that node; false: not now, and the shard is asked again when there may be room.
   std::function<bool(const NodeId& to, Slot slot)> take_slot;
   Instant now;

@@ -64,6 +64,16 @@ void ShardStep::begin_hand_over(Holder& from, Holder& to, Reason reason) {
   tell(from, spec_.rest, reason);
 }
 
+// Leadership moves once: if the first of the placement is on its way, whoever leads well leads until it has come.
+bool ShardStep::waits_for_preferred(const Holder& leader, const Holder& wanted) const {
+  const NodeFacts* leads = facts(leader).node;
+  if (!leads->may_lead || leads->stopping || leads->suspect || wanted.node == next_.placement.front()) return false;
+  const NodeFacts* first = in_.facts(next_.placement.front()).node;
+  const auto holder = std::ranges::find(next_.holders, next_.placement.front(), &Holder::node);
+  const bool failed = holder != next_.holders.end() && is_failed(*holder);
+  return first != nullptr && first->joined && first->may_lead && !first->suspect && !first->stopping && !failed;
+}
+
 // Somebody leads, and has not been told otherwise.
 void ShardStep::lead_on(Holder& leader) {
   const HolderFacts known = facts(leader);
@@ -76,11 +86,18 @@ void ShardStep::lead_on(Holder& leader) {
     if (is_failed(leader)) tell(leader, spec_.rest, Reason::failover);
     return;
   }
-  Holder* wanted = in_.lead ? find(*in_.lead) : nullptr;
-  if (wanted == &leader) forgets_order_ = true;
+  if (accepts_loss()) loss_accepted_ = true;  // there is nothing to accept
+  const std::optional<NodeId> ordered = ordered_leader();
+  Holder* wanted = ordered ? find(*ordered) : nullptr;
+  if (wanted == &leader) lead_done_ = true;
+  if (ordered && wanted == nullptr) {
+    say("{} was to lead, and does not hold it", *ordered);
+    lead_done_ = true;
+  }
   const bool asked = wanted != nullptr && wanted != &leader && may_follow_up(*wanted);
   if (!asked) wanted = preferred();
   if (wanted == nullptr || wanted == &leader) return;
+  if (!asked && waits_for_preferred(leader, *wanted)) return;
   const bool must = !known.node->may_lead || known.node->stopping || !is_placed(leader.node) || asked;
   if (!must && (!in_.may_move || (timers_.given_up && in_.now < *timers_.given_up + hand_over_pause))) return;
   const Progress ahead = known.progress, behind = facts(*wanted).progress;
@@ -111,7 +128,7 @@ void ShardStep::follow_hand_over() {
   const bool has_all = well && (!spec_.seals || facts(*to).progress >= Progress{last->last, last->progress} ||
                                 broken(Broken::lead_before_caught_up));
   if (has_all) {
-    if (in_.lead == to->node) forgets_order_ = true;
+    if (ordered_leader() == to->node) lead_done_ = true;
     return grant(*to, next_epoch(), from->reason);
   }
   const Instant end = *timers_.handing + spec_.control.hand_over;
@@ -131,14 +148,14 @@ bool ShardStep::is_sealed(const Holder& holder) const {
 
 // So many that no write that was acknowledged by `acks` copies is unknown to all of them.
 std::size_t ShardStep::seals_needed() const {
-  if (in_.accept_loss || broken(Broken::too_few_seals)) return 1;
+  if (accepts_loss() || broken(Broken::too_few_seals)) return 1;
   const auto voters = std::ranges::count_if(next_.holders, [&](const Holder& holder) { return is_voter(holder); });
   return seals_of(static_cast<std::size_t>(voters), spec_.control.acks);
 }
 
 // acks 0: all that are there are asked, and those that are expected back are waited for a moment.
 bool ShardStep::seal_is_patient() const {
-  if (spec_.control.acks > 0 || in_.accept_loss) return true;
+  if (spec_.control.acks > 0 || accepts_loss()) return true;
   const Instant end = *timers_.sealing + spec_.control.seal_wait;
   return in_.now >= end || std::ranges::all_of(next_.holders, [&](const Holder& holder) {
            const NodeFacts* node = facts(holder).node;
@@ -147,57 +164,46 @@ bool ShardStep::seal_is_patient() const {
          });
 }
 
-void ShardStep::seal_and_lead() {
-  // Every disk that held it is gone, and somebody says so be it: it begins anew, and its epochs go on.
+// Every disk that held it is gone. If somebody says so be it, it begins anew, and its epochs go on.
+bool ShardStep::begins_anew() {
   const bool all_lost =
       std::ranges::all_of(next_.holders, [&](const Holder& holder) { return !counts(holder) || is_lost_disk(holder); });
-  if (all_lost && in_.accept_loss) {
-    next_.holders.clear();
-    next_.has_data = false;
-    next_.seal.reset();
-    forgets_order_ = true;
-    return;
+  if (!all_lost) return false;
+  if (!accepts_loss()) {
+    say("every disk that held it is gone: `shard lead --accept-loss` begins it anew");
+    return false;
   }
-  if (all_lost) say("every disk that held it is gone: `shard lead --accept-loss` begins it anew");
-  if (!next_.seal) {
-    next_.seal = next_epoch();
-    timers_.sealing = in_.now;
-  }
-  if (!timers_.sealing) timers_.sealing = in_.now;
-  // One that is still on its way has not all that there was before it: its seal says nothing about that.
-  std::vector<Holder*> able;
-  std::vector<std::string> awaited;
-  std::size_t sealed = 0;
+  next_.holders.clear();
+  next_.has_data = false;
+  next_.seal.reset();
+  loss_accepted_ = true;
+  return true;
+}
+
+// One that is still on its way has not all that there was before it: its seal says nothing about that.
+ShardStep::Seals ShardStep::count_seals() {
+  Seals seals;
   for (Holder& holder : next_.holders) {
-    if (!counts(holder) || (!is_voter(holder) && !in_.accept_loss)) continue;
+    if (!counts(holder) || (!is_voter(holder) && !accepts_loss())) continue;
     const bool skips = broken(Broken::skip_seal) && is_present(holder) && facts(holder).report != nullptr;
     if (!is_sealed(holder) && !skips) {
-      if (!is_lost_disk(holder) || spec_.control.acks > 0)
-        awaited.push_back(holder.node.str());  // a disk that is gone holds nothing
+      // A disk that is gone holds nothing.
+      if (!is_lost_disk(holder) || spec_.control.acks > 0) seals.awaited.push_back(holder.node.str());
       continue;
     }
-    ++sealed;
-    const bool fenced =
-        holder.may_be == *spec_.lead && facts(holder).node->suspect;  // sealed, so it has stepped down; but it is not well
+    ++seals.sealed;
+    // Sealed, so it has stepped down; but it is not well.
+    const bool fenced = holder.may_be == *spec_.lead && facts(holder).node->suspect;
     const auto& report = *facts(holder).report;
     const bool has_data =
-        (report.sealed && report.sealed->last > Epoch(0)) || skips || broken(Broken::empty_may_lead) || in_.accept_loss;
-    if (has_data && !fenced && !is_failed(holder)) able.push_back(&holder);
+        (report.sealed && report.sealed->last > Epoch(0)) || skips || broken(Broken::empty_may_lead) || accepts_loss();
+    if (has_data && !fenced && !is_failed(holder)) seals.able.push_back(&holder);
   }
-  if (sealed < seals_needed() || !seal_is_patient()) {
-    if (spec_.control.acks == 0) wake_at(*timers_.sealing + spec_.control.seal_wait);
-    say("nobody leads: {} of {} sealed, waits for {}", sealed, std::max(seals_needed(), std::size_t{1}),
-        fmt::join(awaited, ", "));
-    return;
-  }
-  // If so many that every acknowledged write is known to one of them know of none, there is none: somebody was told to lead, and never did.
-  const bool knows_all = awaited.empty() || spec_.control.acks > 0;
-  if (able.empty() && knows_all) {
-    for (Holder& holder : next_.holders) {
-      if (is_voter(holder) && is_sealed(holder) && !is_failed(holder)) able.push_back(&holder);
-    }
-  }
-  if (able.empty()) return say("nobody leads: nobody that is there has held its data");
+  return seals;
+}
+
+// Who has the most; among equals, who should lead.
+Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   const auto place_of = [&](const Holder& holder) {
     return std::ranges::find(next_.placement, holder.node) - next_.placement.begin();
   };
@@ -207,13 +213,39 @@ void ShardStep::seal_and_lead() {
     return std::tuple(seal ? seal->last : Epoch(0), seal ? seal->progress : 0,
                       node->may_lead && !node->stopping && !node->suspect, -place_of(*holder));
   };
-  Holder* best = *std::ranges::max_element(able, {}, rank);
+  return **std::ranges::max_element(able, {}, rank);
+}
+
+void ShardStep::seal_and_lead() {
+  if (begins_anew()) return;
+  if (!next_.seal) {
+    next_.seal = next_epoch();
+    timers_.sealing = in_.now;
+  }
+  if (!timers_.sealing) timers_.sealing = in_.now;
+  Seals seals = count_seals();
+  if (seals.sealed < seals_needed() || !seal_is_patient()) {
+    const Instant end = *timers_.sealing + spec_.control.seal_wait;
+    if (spec_.control.acks == 0 && in_.now < end) wake_at(end);
+    say("nobody leads: {} of {} sealed, waits for {}", seals.sealed, std::max(seals_needed(), std::size_t{1}),
+        fmt::join(seals.awaited, ", "));
+    return;
+  }
+  // If so many that every acknowledged write is known to one of them know of none, there is none: somebody was told to lead, and never did.
+  const bool knows_all = seals.awaited.empty() || spec_.control.acks > 0;
+  if (seals.able.empty() && knows_all) {
+    for (Holder& holder : next_.holders) {
+      if (is_voter(holder) && is_sealed(holder) && !is_failed(holder)) seals.able.push_back(&holder);
+    }
+  }
+  if (seals.able.empty()) return say("nobody leads: nobody that is there has held its data");
+  Holder& best = best_of(seals.able);
   // Enough are sealed against whoever led before: it can acknowledge nothing more, and is told to step down with everybody else.
   for (Holder& holder : next_.holders) {
     if (holder.may_be == *spec_.lead) holder.may_be = {};
   }
-  if (in_.accept_loss) forgets_order_ = true;
-  grant(*best, *next_.seal, Reason::failover);
+  if (accepts_loss()) loss_accepted_ = true;
+  grant(best, *next_.seal, Reason::failover);
 }
 
 // It has never had any data: the first of the placement that is there leads.
@@ -245,9 +277,20 @@ void ShardStep::fill_bounded() {
   }
 }
 
+// A deleted one is led by nobody.
+void ShardStep::step_down() {
+  next_.seal.reset();
+  next_.hand_over.reset();
+  for (Holder& holder : next_.holders) {
+    if (counts(holder) && !holder.may_be.str().empty() && holder.told == holder.may_be)
+      tell(holder, spec_.rest, Reason::operator_asked);
+  }
+}
+
 void ShardStep::lead() {
+  if (spec_.deleted) return in_.may_move ? step_down() : void();
   fill_bounded();
-  if (!spec_.lead || spec_.deleted) return;
+  if (!spec_.lead) return;
   Holder* leads = leader();
   if (leads != nullptr && leads->told == *spec_.lead) return lead_on(*leads);
   if (leads != nullptr) {

@@ -10,7 +10,7 @@ namespace evenkeel::control::detail {
 
 // Not under an open seal, nor while nobody leads a shard that has data.
 bool ShardStep::may_change_members() const {
-  if (broken(Broken::change_under_seal)) return true;
+  if (broken(Broken::change_under_seal) || spec_.deleted) return true;
   if (next_.seal || next_.hand_over) return false;
   if (!spec_.lead || !next_.has_data) return true;
   return std::ranges::any_of(next_.holders,
@@ -152,15 +152,110 @@ void ShardStep::forget_dropped() {
     const NodeFacts* node = facts(holder).node;
     if (node != nullptr && node->removed) return true;
     if (is_lost_disk(holder)) return true;  // its data went with the disk
+    if (!is_present(holder)) say("{} is to drop it, and is not there", holder.node);
     return is_in(holder, StateId(std::string(state_dropped)));
   });
 }
 
+// What nobody knew of becomes a replica, as it is.
+Holder ShardStep::holder_of(const Orphan& orphan, const StateId& told) const {
+  return {.node = orphan.node,
+          .data = orphan.facts->data,
+          .incarnation = orphan.facts->incarnation,
+          .told = told,
+          .reason = Reason::operator_asked,
+          .held_before = orphan.report->version.epoch};
+}
+
+// A shard without a record is made again from what nodes hold. It goes on above every epoch that anybody has named, and the best of those
+// that are adopted leads, by a seal.
+void ShardStep::rebuild(const std::vector<const Orphan*>& found) {
+  const auto is_bounded = [&](const StateId& state) {
+    const auto rank = spec_.model->rank(state);
+    return rank && spec_.model->states()[*rank].count.kind == StateCount::Kind::number;
+  };
+  for (const Orphan& orphan : in_.orphans) {
+    if (std::ranges::find(found, &orphan) != found.end() || !orphan.present || !is_bounded(orphan.report->state)) continue;
+    say("{} acts in it, and is not among those to be adopted", orphan.node);
+    adopt_waits_ = true;
+    return;
+  }
+  next_.version.epoch = std::max(in_.highest, next_.version.epoch).next();
+  next_.has_data = true;
+  next_.placement.clear();
+  for (const Orphan* orphan : found) {
+    Holder holder = holder_of(*orphan, spec_.rest);
+    holder.arrived = true;
+    if (is_bounded(orphan->report->state)) holder.may_be = orphan->report->state;
+    next_.placement.push_back(holder.node);
+    next_.holders.push_back(std::move(holder));
+  }
+}
+
+void ShardStep::adopt() {
+  if (in_.order == nullptr || in_.order->adopt.empty()) return;
+  std::vector<const Orphan*> found;
+  for (const NodeId& node : in_.order->adopt) {
+    const auto orphan = std::ranges::find(in_.orphans, node, &Orphan::node);
+    if (orphan == in_.orphans.end()) continue;
+    if (orphan->present) {
+      found.push_back(&*orphan);
+    } else {
+      say("{} is to be adopted, and is not there", node);
+      adopt_waits_ = true;
+    }
+  }
+  if (found.empty() || adopt_waits_) return;
+  if (!next_.has_data && next_.version.epoch == Epoch(0)) return rebuild(found);
+  // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, if one is missing.
+  for (const Orphan* orphan : found) {
+    if (next_.placement.size() < spec_.replicas) {
+      next_.placement.push_back(orphan->node);
+      next_.holders.push_back(holder_of(*orphan, spec_.rest));
+    } else if (!is_placed(orphan->node)) {
+      say("{} is not adopted: the shard has its replicas", orphan->node);
+    }
+  }
+}
+
+void ShardStep::drop_orphans() {
+  if (in_.order == nullptr) return;
+  for (const NodeId& node : in_.order->drop) {
+    const auto orphan = std::ranges::find(in_.orphans, node, &Orphan::node);
+    if (orphan == in_.orphans.end() || find(node) != nullptr) continue;
+    if (orphan->present) {
+      next_.holders.push_back(holder_of(*orphan, StateId(std::string(state_dropped))));
+    } else {
+      say("{} is to drop what it holds, and is not there", node);
+      drop_waits_ = true;
+    }
+  }
+}
+
+// Nobody has a record of it, but somebody holds data: it does not begin anew behind that one's back.
+bool ShardStep::waits_for_adoption() {
+  if (next_.has_data || next_.version.epoch > Epoch(0) || broken(Broken::begin_over_orphans)) return false;
+  std::vector<std::string> held;
+  for (const Orphan& orphan : in_.orphans) {
+    const bool dropped = find(orphan.node) != nullptr;  // it is being dropped
+    const Epoch named = std::max(orphan.report->version.epoch, orphan.report->last);
+    if (!dropped && !orphan.facts->removed && named > in_.begins_above) held.push_back(orphan.node.str());
+  }
+  if (held.empty()) return false;
+  say("{} hold it, and no record knows: `cluster adopt` or drop it there", fmt::join(held, ", "));
+  return true;
+}
+
 void ShardStep::change_members() {
   forget_dropped();
-  if (!may_change_members() || (!in_.may_move && !spec_.deleted)) return;
+  drop_orphans();
+  adopt();
+  if (!may_change_members()) return;
+  if (!in_.may_move) return;
   if (spec_.deleted) {
     next_.placement.clear();
+  } else if (waits_for_adoption()) {
+    return;
   } else if (!next_.has_data || next_.holders.empty()) {
     add_first();
   } else {

@@ -26,6 +26,8 @@ class ShardStep {
   void clear_proved();
   void take_back();
   void set_states();
+  void reset_failed();
+  bool is_order_done() const;
   void finish();
   void show();
 
@@ -34,6 +36,16 @@ class ShardStep {
   void lead_on(Holder& leader);
   void follow_hand_over();
   void seal_and_lead();
+  struct Seals {
+    std::size_t sealed = 0;
+    std::vector<Holder*> able;         // that are sealed, have data and are well
+    std::vector<std::string> awaited;  // whose seal is missing
+  };
+  Seals count_seals();
+  bool begins_anew();
+  Holder& best_of(const std::vector<Holder*>& able) const;
+  bool waits_for_preferred(const Holder& leader, const Holder& wanted) const;
+  void step_down();
   void lead_first();
   void begin_hand_over(Holder& from, Holder& to, Reason reason);
   void grant(Holder& to, Epoch epoch, Reason reason);
@@ -51,6 +63,11 @@ class ShardStep {
   // shard_members.cc
   void change_members();
   void add_first();
+  void adopt();
+  void rebuild(const std::vector<const Orphan*>& found);
+  void drop_orphans();
+  bool waits_for_adoption();
+  Holder holder_of(const Orphan& orphan, const StateId& told) const;
   void add();
   void leave();
   void drop();
@@ -72,6 +89,8 @@ class ShardStep {
   bool serves(const Holder& holder) const;
   bool is_lost_disk(const Holder& holder) const;
   bool is_failed(const Holder& holder) const;
+  bool accepts_loss() const { return in_.order != nullptr && in_.order->accept_loss; }
+  std::optional<NodeId> ordered_leader() const { return in_.order != nullptr ? in_.order->lead : std::nullopt; }
   bool counts(const Holder& holder) const { return holder.told.str() != state_dropped; }
   // Whose copies the leader counts, as far as it may know: those that have come; of a shard that nobody has come to, all.
   bool is_voter(const Holder& holder) const;
@@ -93,7 +112,10 @@ class ShardStep {
   ShardView view_;
   const ShardRecord& was_;
   std::vector<Why> why_;
-  bool forgets_order_ = false;
+  bool lead_done_ = false;  // parts of the order that are carried out
+  bool loss_accepted_ = false;
+  bool adopt_waits_ = false;
+  bool drop_waits_ = false;
   Instant wake_ = Instant::max();
 };
 

@@ -39,26 +39,33 @@ void Throttles::set(Where where, std::vector<Copy> copies) {
   }
 }
 
-bool Throttles::may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, Instant& later) {
-  if (broken_ == Broken::no_throttle) return true;
+std::vector<Throttles::Scope> Throttles::scopes(const ControlSettings& settings, const Copy& copy) {
   const auto kind = static_cast<std::size_t>(copy.slot);
   const bool recovery = copy.slot == Slot::recovery;
   Counts& counts = counts_[kind];
   Lanes& lanes = lanes_[kind];
-  struct Scope {
-    const Throttle& limit;
-    std::uint32_t count;
-    Instant& lane;
-  };
-  const Scope scopes[] = {
+  return {
       {recovery ? settings.recovery : settings.balance, counts.all, lanes.all},
       {recovery ? settings.recovery_per_node : settings.balance_per_node, counts.by_node[copy.node], lanes.by_node[copy.node]},
       {recovery ? settings.recovery_per_workload : settings.balance_per_workload, counts.by_workload[copy.workload],
        lanes.by_workload[copy.workload]},
       {recovery ? settings.recovery_per_zone : settings.balance_per_zone, counts.by_zone[copy.zone], lanes.by_zone[copy.zone]},
   };
+}
+
+bool Throttles::has_room(const ControlSettings& settings, const Copy& copy, Instant now, bool no_balance) const {
+  Throttles self(*this);  // for people who ask: seldom, and copies under way are few
+  Instant later = Instant::max();
+  return self.may_begin(settings, {}, copy, now, no_balance, later);
+}
+
+bool Throttles::may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, bool no_balance,
+                          Instant& later) {
+  if (broken_ == Broken::no_throttle) return true;
+  const bool recovery = copy.slot == Slot::recovery;
+  const std::vector<Scope> all = scopes(settings, copy);
   bool may = true;
-  for (const Scope& scope : scopes) {
+  for (const Scope& scope : all) {
     if (scope.limit.copies > 0 && scope.count >= scope.limit.copies) may = false;
     if (scope.limit.bytes_per_second > Quantity(0) && scope.lane > now) {
       may = false;
@@ -66,12 +73,12 @@ bool Throttles::may_begin(const ControlSettings& settings, Where where, const Co
     }
   }
   // Recovery comes first: balance begins nothing while recovery waits.
-  if (!recovery && !waiting_[0].empty()) may = false;
+  if (!recovery && (no_balance || !waiting_[0].empty())) may = false;
   if (!may) {
-    waiting_[kind].insert(where);
+    waiting_[static_cast<std::size_t>(copy.slot)].insert(where);
     return false;
   }
-  for (const Scope& scope : scopes) {
+  for (const Scope& scope : all) {
     if (scope.limit.bytes_per_second > Quantity(0))
       scope.lane = std::max(scope.lane, now) + time_of(copy.bytes, scope.limit.bytes_per_second);
   }

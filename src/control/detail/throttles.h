@@ -31,12 +31,20 @@ class Throttles {
 
   // The copies of a shard that are under way from now on, in place of those before.
   void set(Where where, std::vector<Copy> copies);
-  // Whether one more may begin now. If not, the shard is among those who wait; `later` is set if only bytes hold it back.
-  bool may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, Instant& later);
+  // Whether one more may begin now. If not, the shard is among those who wait; `later` is set if bytes hold it back. `no_balance`: nothing is
+  // copied for balance.
+  bool may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, bool no_balance, Instant& later);
+  // The same, without taking any.
+  bool has_room(const ControlSettings& settings, const Copy& copy, Instant now, bool no_balance) const;
   // Those who waited and may be looked at again: recovery first. Each is told once, and waits again if it has to.
   std::vector<Where> take_waiting();
   std::uint32_t under_way() const { return counts_[0].all + counts_[1].all; }
-  void forget_waiting() { waiting_[0].clear(), waiting_[1].clear(); }
+  // It does not wait any more, unless it asks again.
+  void forget(Where where) { waiting_[0].erase(where), waiting_[1].erase(where); }
+  bool recovery_waits() const { return !waiting_[0].empty(); }
+  // Those who wait are looked at with the next round.
+  void look_again() { freed_ = true; }
+  bool looks_again() const { return freed_ && !(waiting_[0].empty() && waiting_[1].empty()); }
 
  private:
   struct Counts {
@@ -52,6 +60,12 @@ class Throttles {
     std::map<std::string, Instant> by_zone;
   };
   void count(const Copy& copy, int by);
+  struct Scope {
+    const Throttle& limit;
+    std::uint32_t count;
+    Instant& lane;
+  };
+  std::vector<Scope> scopes(const ControlSettings& settings, const Copy& copy);
 
   Broken broken_;
   Counts counts_[2];

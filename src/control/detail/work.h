@@ -1,11 +1,16 @@
 #pragma once
 // The machine's work: inputs taken in, touched shards decided, commits made. Split over machine.cc (inputs and the round), detail/commits.cc
-// (from shards to documents), detail/patience.cc (time: waits, maintenance, permits, suspicion).
+// (from shards to documents), detail/patience.cc (time: who is gone, suspicion, maintenance), detail/permits.cc (who may stop, who may be
+// removed), detail/explain.cc (what people ask).
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "evenkeel/control/detail/planning.h"
 #include "evenkeel/control/detail/throttles.h"
@@ -36,31 +41,78 @@ class Machine::Work {
   void take(Pulsed pulsed);
   void take(PulseBroken broken);
   void take(Tick tick);
-  void look_around();
+  void take(ConfigDocument config);
+  void take(std::uint32_t node, std::optional<PermitDocument> permit);
+  void take_in(std::uint32_t unit, const Commit& commit);
+  void forget_office();
   void round();
+  void work_on_dirty();
   void ask_for_plan();
+  void note_refusals(const place::Plan& plan);
   void say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text);
   void wake_at(Instant at) { out_.wake = std::min(out_.wake, at); }
+  using PutDocument = decltype(Put::document);
+  // True: it was not put before.
+  bool put_until_seen(const Key& key, PutDocument document);
+
+  // detail/explain.cc
+  void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
+  void add_orphans(Overview& overview) const;
 
   // detail/commits.cc
   bool work_on(std::uint32_t unit);
-  detail::ShardOutput decide(std::uint32_t unit, std::uint32_t slot, Instant& wake);
+  struct Draft {  // of a commit
+    Commit commit;
+    std::set<std::uint32_t> affected;  // nodes
+    std::map<std::uint32_t, detail::ShardOutput> changed;
+    bool respecified = false;
+  };
+  void draft_stale_targets(detail::Unit& unit, Draft& draft);
+  void draft_shard(std::uint32_t unit, std::uint32_t slot, Draft& draft);
+  void finish(std::uint32_t unit, Draft& draft);
+  detail::ShardOutput decide(std::uint32_t unit, std::uint32_t slot, Instant& wake, bool only_asks);
   Target target_of(const detail::Unit& unit, const RecordBucket& records, std::uint32_t node);
   void count_copies(std::uint32_t unit, std::uint32_t slot, const ShardRecord& record);
+  void count_errors(std::uint32_t unit, std::uint32_t slot);
   void tell_of(const detail::Unit& unit, const ShardRecord& before, const ShardRecord& after);
   Quantity bytes_of(const detail::Unit& unit, ShardIndex shard) const;
+  void look_at_deleted();
+  void bury(std::uint32_t workload);
 
   // detail/patience.cc
-  void look_at_nodes();
-  void look_at_pulses();
+  void look_around();
+  void look_at_pulse(std::uint32_t node);
+  void weigh_suspects();
+  void look_at_node(std::uint32_t node);
+  void count_node(std::uint32_t node);
+  void wake_node(std::uint32_t node, Instant at);
   void look_at_maintenance();
+  void enter_or_leave();
+  std::uint32_t count_offline() const;
+  bool too_many_errors() const;
+
+  // detail/permits.cc
   void look_at_permits();
+  void look_at_permit(std::uint32_t node);
+  void answer_permit(std::uint32_t node);
   bool may_stop(std::uint32_t node, std::string& why) const;
   bool leads_or_is_shown(std::uint32_t node) const;
+  bool is_whole_again(std::uint32_t node) const;
+  void try_to_remove(std::uint32_t node);
+  std::optional<ShardId> last_copy_on(std::uint32_t node) const;
   void save_waits();
-  std::uint32_t count_offline() const;
-  bool may_move() const { return !maintenance_ && !frozen() && !(world_.config.maintenance.has_value()); }
-  bool frozen() const { return world_.config.freeze.has_value() && !freeze_over_; }
+
+  // Something that an operator ordered, and that may end by itself.
+  struct Hold {
+    std::optional<Instant> since;
+    Duration before = {};  // so long already when this controller was elected
+    bool over = false;
+    Duration waited(Instant now) const { return since ? before + (now - *since) : Duration{}; }
+  };
+  void look_at_hold(Hold& hold, const std::optional<Duration>& timeout, std::string_view what);
+  bool may_move() const { return !maintenance_ && !frozen() && !by_hand(); }
+  bool frozen() const { return world_.config.freeze.has_value() && !freeze_.over; }
+  bool by_hand() const { return world_.config.maintenance.has_value() && !manual_.over; }
 
   const MachineOptions options_;
   detail::World world_;
@@ -74,21 +126,33 @@ class Machine::Work {
   std::optional<Instant> plan_since_;  // since when a plan is due
   Instant led_;                        // when leadership was last changed
   bool plan_again_ = false;            // the last plan left something to do: more is to come when moves are done
-  std::set<std::uint32_t> nodes_touched_;
-  bool nodes_due_ = false;  // some node means something else than when they were looked at
-  Instant nodes_wake_ = Instant::max();
-  bool permits_wait_ = false;  // somebody wants to stop, and may not yet
-  std::multimap<Instant, std::pair<std::uint32_t, std::uint32_t>> wakes_;
+  std::set<std::pair<Instant, std::pair<std::uint32_t, std::uint32_t>>> wakes_;  // of shards
+  std::set<std::pair<Instant, std::uint32_t>> node_wakes_;
+  std::set<std::uint32_t> permits_;      // nodes that have one
+  std::set<std::uint32_t> permits_due_;  // of these, those that are to be looked at
+  std::set<std::uint32_t> waiting_;      // nodes that are waited for
+  using KeyOf = std::tuple<Key::Kind, NodeId, WorkloadId>;
+  std::map<KeyOf, std::pair<PutDocument, Instant>> puts_;  // that have not been seen
 
   std::optional<std::string> maintenance_;  // why the controller is in it
-  WaitsDocument waits_;                     // as they were when it was elected
   std::optional<Instant> maintenance_since_;
-  std::optional<Instant> freeze_since_;
-  bool freeze_over_ = false;
+  Duration maintenance_before_ = {};
+  Hold manual_;
+  Hold freeze_;
+  bool counts_changed_ = false;  // of those that are gone, or what may be
+  struct Zone {
+    std::uint32_t gone = 0;
+    std::uint32_t all = 0;
+  };
+  std::map<std::string, Zone> zones_;
+  std::uint32_t held_ = 0;  // nodes that hold something
+  WaitsDocument waits_;     // as they were when it was elected
+  WaitsDocument saved_waits_;
   Instant saved_;
-  bool saved_something_ = false;
-  bool distrusts_itself_ = false;
+  std::set<std::uint32_t> pulsing_;
+  std::set<std::uint32_t> suspects_;
   std::vector<Instant> turned_suspect_;
+  bool stops_balance_ = false;  // too many replicas are in error
 
   Instant now_;
   Output out_;

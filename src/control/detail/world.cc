@@ -4,21 +4,27 @@
 #include <utility>
 
 #include "evenkeel/base/hash.h"
-#include "evenkeel/base/overloaded.h"
 
 namespace evenkeel::control::detail {
 namespace {
 
-template <class T>
-std::optional<T> as(const std::optional<Document>& document) {
-  if (!document) return std::nullopt;
-  return std::get<T>(*document);
-}
-
 // What a session's end needs beside its ttl: a clock's rate may be off by 1 %.
 constexpr Duration stands_still_for(Duration ttl) { return ttl + ttl / 50; }
 
+bool is_permit_of(const NodeInfo& info, PermitDocument::Stage stage) {
+  return info.permit && info.permit->stage == stage && info.permit->incarnation == info.facts.incarnation;
+}
+
+// Who is not waited for: by an order about this very session, or about whichever it is.
+bool is_forgotten(const NodeInfo& info) {
+  return info.order.operation == Operation::forget && (!info.order.since || *info.order.since == info.facts.incarnation);
+}
+
+bool is_record(const ShardRecord& record) { return record.version != Version{} || !record.holders.empty(); }
+
 }  // namespace
+
+bool is_on_permit(const NodeInfo& info) { return is_permit_of(info, PermitDocument::Stage::go) && !info.permit_over; }
 
 std::optional<std::uint32_t> Unit::slot(ShardIndex shard) const {
   const auto found = std::ranges::lower_bound(shards, shard);
@@ -69,23 +75,40 @@ void World::touch_all() {
 
 void World::touch_node(std::uint32_t node) {
   const NodeId& name = nodes[node].name;
-  for (const std::uint32_t u : nodes[node].units) {
+  for (const auto& [u, named] : nodes[node].units) {
     const Unit& unit = units[u];
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       const ShardRecord& record = unit.records[slot];
       const auto& placement = unit.wanted[slot] ? *unit.wanted[slot] : record.placement;
-      const bool named = std::ranges::find(record.holders, name, &Holder::node) != record.holders.end() ||
-                         std::ranges::find(placement, name) != placement.end();
-      if (named) touch(u, slot);
+      const bool concerned = std::ranges::find(record.holders, name, &Holder::node) != record.holders.end() ||
+                             std::ranges::find(placement, name) != placement.end();
+      if (concerned) touch(u, slot);
     }
   }
 }
 
+void World::name_in(std::uint32_t n, std::uint32_t u, bool more) {
+  auto& named = nodes[n].units;
+  const bool was_empty = named.empty();
+  if (more) {
+    ++named[u];
+  } else if (const auto at = named.find(u); at != named.end() && --at->second == 0) {
+    named.erase(at);
+  }
+  if (was_empty != named.empty()) nodes_touched.insert(n);
+}
+
 void World::index(std::uint32_t u, std::uint32_t slot) {
-  const Unit& unit = units[u];
-  const auto add = [&](const NodeId& name) { nodes[node(name)].units.insert(u); };
-  for (const Holder& holder : unit.records[slot].holders) add(holder.node);
-  for (const NodeId& name : unit.wanted[slot] ? *unit.wanted[slot] : unit.records[slot].placement) add(name);
+  std::vector<std::uint32_t> now;
+  for (const Holder& holder : units[u].records[slot].holders) now.push_back(node(holder.node));
+  for (const NodeId& name : units[u].wanted[slot] ? *units[u].wanted[slot] : units[u].records[slot].placement)
+    now.push_back(node(name));
+  std::ranges::sort(now);
+  const auto twice = std::ranges::unique(now);
+  now.erase(twice.begin(), twice.end());
+  if (now == units[u].named_in[slot]) return;
+  for (const std::uint32_t n : now) name_in(n, u, true);
+  for (const std::uint32_t n : std::exchange(units[u].named_in[slot], std::move(now))) name_in(n, u, false);
 }
 
 // 1. Documents.
@@ -93,20 +116,31 @@ void World::index(std::uint32_t u, std::uint32_t slot) {
 void World::take_config(ConfigDocument document) {
   config = std::move(document);
   for (std::uint32_t w = 0; w < workloads.size(); ++w) respecify(w);
+  for (std::uint32_t n = 0; n < nodes.size(); ++n) nodes_touched.insert(n);
   plan_due = true;
 }
 
+// It is ephemeral, and a hint: that it is gone says nothing. Of two sessions' documents the one that the beat tells of counts, in whatever
+// order they are seen.
 void World::take_live(std::uint32_t n, std::optional<LiveDocument> document) {
-  // It is ephemeral, and a hint: that it is gone says nothing.
-  if (!document) return;
-  nodes[n].last_zone = document->zone.substr(0, document->zone.find('/'));
-  nodes[n].live = std::move(document);
+  NodeInfo& info = nodes[n];
+  if (!document || info.live == document) return;
+  const auto is_present = [&](const LiveDocument& one) { return info.beat && one.incarnation == info.beat->incarnation; };
+  if (info.live && is_present(*info.live) && !is_present(*document)) {
+    info.next_live = std::move(document);
+    return;
+  }
+  info.next_live.reset();
+  info.live = std::move(document);
+  info.last_zone = info.live->zone.substr(0, info.live->zone.find('/'));
   plan_due = true;
 }
 
 void World::take_beat(std::uint32_t n, std::optional<BeatSeen> document, Instant now) {
   NodeInfo& info = nodes[n];
   info.beat = std::move(document);
+  if (info.beat && info.next_live && info.next_live->incarnation == info.beat->incarnation)
+    take_live(n, std::exchange(info.next_live, std::nullopt));
   if (info.beat) {
     info.beatless_since.reset();
   } else if (!info.beatless_since) {
@@ -114,7 +148,7 @@ void World::take_beat(std::uint32_t n, std::optional<BeatSeen> document, Instant
   }
 }
 
-void World::take_report(std::uint32_t n, const Key& key, std::optional<Report> document) {
+void World::take_report(std::uint32_t n, const Key& key, std::optional<Report> document, Instant now) {
   const std::uint32_t w = workload(key.workload);
   const auto early = std::tuple(w, key.bucket, n);
   Unit* unit = find_unit(key.workload, key.bucket);
@@ -139,31 +173,42 @@ void World::take_report(std::uint32_t n, const Key& key, std::optional<Report> d
   if (const auto old = unit->report_heads.find(n); old != unit->report_heads.end()) {
     count(old->second, false);
     unit->report_heads.erase(old);
+    name_in(n, u, false);
   }
   for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) {
-    auto& reports = unit->reports[slot];
-    const auto old = std::ranges::find(reports, n, &HeldReport::node);
-    const ReplicaReport* now = nullptr;
+    const ReplicaReport* replica = nullptr;
     if (document) {
       const auto found = std::ranges::lower_bound(document->replicas, unit->shards[slot], {}, &ReplicaReport::shard);
-      if (found != document->replicas.end() && found->shard == unit->shards[slot]) now = &*found;
+      if (found != document->replicas.end() && found->shard == unit->shards[slot]) replica = &*found;
     }
-    if (old == reports.end() && now == nullptr) continue;
-    if (old != reports.end() && now != nullptr && old->report == *now && old->incarnation == document->incarnation) continue;
-    touch(u, slot);
-    if (now == nullptr) {
-      reports.erase(old);
-    } else if (old != reports.end()) {
-      *old = {n, document->incarnation, *now};
-    } else {
-      reports.push_back({n, document->incarnation, *now});
-    }
+    set_report(u, slot, n, document ? document->incarnation : Incarnation(), replica, now);
   }
   if (!document) return;
   count(*document, true);
-  info.units.insert(u);
-  document->replicas.clear();
+  name_in(n, u, true);
+  std::erase_if(document->replicas, [&](const ReplicaReport& replica) { return unit->slot(replica.shard).has_value(); });
   unit->report_heads.emplace(n, std::move(*document));
+}
+
+// What one node says of one shard from now on.
+void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Incarnation incarnation,
+                       const ReplicaReport* replica, Instant now) {
+  auto& reports = units[u].reports[slot];
+  const auto old = std::ranges::find(reports, n, &HeldReport::node);
+  if (old == reports.end() && replica == nullptr) return;
+  if (old != reports.end() && replica != nullptr && old->report == *replica && old->incarnation == incarnation) return;
+  touch(u, slot);
+  if (replica != nullptr && replica->gave_up && (old == reports.end() || !old->report.gave_up)) {
+    units[u].gave_up[{slot, n}] = now;
+    plan_due = true;
+  }
+  if (replica == nullptr) {
+    reports.erase(old);
+  } else if (old != reports.end()) {
+    *old = {n, incarnation, *replica};
+  } else {
+    reports.push_back({n, incarnation, *replica});
+  }
 }
 
 void World::take_records(const Key& key, std::optional<RecordBucket> document) {
@@ -175,6 +220,12 @@ void World::take_records(const Key& key, std::optional<RecordBucket> document) {
     return;
   }
   const auto u = static_cast<std::uint32_t>(unit - units.data());
+  if (document) {
+    std::uint32_t shards = 0;
+    for (const ShardRecord& record : document->shards) shards = std::max(shards, record.shard.value() + 1);
+    grow(unit->workload, shards);
+    unit = &units[u];
+  }
   for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) unit->records[slot] = {.shard = unit->shards[slot]};
   if (document) {
     unit->spec = document->spec;
@@ -209,10 +260,15 @@ void World::take_view(const Key& key, std::optional<ViewBucket> document) {
 }
 
 void World::take_order(const Key& key, std::optional<OrderDocument> document) {
-  const WorkloadInfo* info = find_workload(key.workload);
-  if (info == nullptr || info->units.empty()) return;
+  const std::uint32_t w = workload(key.workload);
+  const WorkloadInfo& info = workloads[w];
+  if (info.units.empty()) {
+    early_orders_.erase({w, key.shard});
+    if (document) early_orders_.emplace(std::pair(w, key.shard), std::move(*document));
+    return;
+  }
   const ShardId shard{key.workload, key.shard};
-  const std::uint32_t u = info->units[bucket_of(shard, static_cast<std::uint32_t>(info->units.size())).value()];
+  const std::uint32_t u = info.units[bucket_of(shard, static_cast<std::uint32_t>(info.units.size())).value()];
   units[u].orders.erase(key.shard);
   if (document) units[u].orders.emplace(key.shard, std::move(*document));
   if (const auto slot = units[u].slot(key.shard)) touch(u, *slot);
@@ -223,56 +279,112 @@ void World::take_workload(std::uint32_t w, std::optional<WorkloadDocument> docum
   plan_due = true;
   // A document that vanishes means nothing: a workload ends by one that says so.
   if (!document) return;
+  info.highest = std::max(info.highest, document->highest);
+  const bool known = std::ranges::any_of(info.units, [&](std::uint32_t u) {
+    return units[u].status != Unit::Status::idle || std::ranges::any_of(units[u].records, is_record);
+  });
+  if (!known && info.units.size() != document->buckets) forget_units(w);
+  if (!known) info.shards = 0;
   info.document = std::move(document);
+  info.document->highest = info.highest;
+  if (info.document->deleted) deleted.insert(w);
+  info.shards = std::max(info.shards, info.document->spec.shards);
+  lay_out(w);
+  take_early(w);
+  respecify(w);
+}
+
+// Of a workload that is deleted: another one of its name may have other buckets.
+void World::forget_units(std::uint32_t w) {
+  for (const std::uint32_t u : std::exchange(workloads[w].units, {})) {
+    for (const auto& [n, head] : units[u].report_heads) {
+      std::uint32_t& documents = nodes[n].report_documents[head.incarnation];
+      if (--documents == 0) nodes[n].report_documents.erase(head.incarnation);
+    }
+    for (NodeInfo& node : nodes) node.units.erase(u);
+    dirty_units.erase(u);
+    units[u] = Unit{.workload = w};
+  }
+}
+
+// More shards than there were: a document says so, or a record of one is seen.
+void World::grow(std::uint32_t w, std::uint32_t shards) {
+  if (shards <= workloads[w].shards) return;
+  workloads[w].shards = shards;
   lay_out(w);
   respecify(w);
 }
 
-// The workload's shards in their buckets. A bucket keeps what is known of shards that it still has.
+// The workload's shards in their buckets. A bucket keeps what is known of its shards, and never has fewer than before.
 void World::lay_out(std::uint32_t w) {
   WorkloadInfo& info = workloads[w];
-  const WorkloadDocument& document = *info.document;
   if (info.units.empty()) {
-    for (std::uint32_t b = 0; b < document.buckets; ++b) {
+    for (std::uint32_t b = 0; b < info.document->buckets; ++b) {
       info.units.push_back(static_cast<std::uint32_t>(units.size()));
       units.push_back({.workload = w, .bucket = Bucket(b)});
     }
   }
   std::vector<std::vector<ShardIndex>> shards(info.units.size());
-  for (std::uint32_t s = 0; s < document.spec.shards; ++s) {
+  for (std::uint32_t s = 0; s < info.shards; ++s) {
     const Bucket bucket = bucket_of({info.name, ShardIndex(s)}, static_cast<std::uint32_t>(info.units.size()));
     shards[bucket.value()].push_back(ShardIndex(s));
   }
   for (std::uint32_t b = 0; b < info.units.size(); ++b) {
-    Unit& unit = units[info.units[b]];
-    // Shards beyond the number are kept while anybody holds them: they are dropped one by one.
-    for (const ShardRecord& record : unit.records) {
-      if (record.shard.value() >= document.spec.shards && !record.holders.empty()) shards[b].push_back(record.shard);
-    }
-    if (shards[b] == unit.shards) continue;
-    Unit next{.workload = w, .bucket = unit.bucket, .status = unit.status, .shards = std::move(shards[b])};
-    for (const ShardIndex shard : next.shards) {
-      const auto old = unit.slot(shard);
-      next.records.push_back(old ? std::move(unit.records[*old]) : ShardRecord{.shard = shard});
-      next.views.push_back(old ? std::move(unit.views[*old]) : ShardView{.shard = shard});
-      next.timers.push_back(old ? unit.timers[*old] : ShardTimers{});
-      next.wanted.push_back(old ? std::move(unit.wanted[*old]) : std::nullopt);
-      next.reports.push_back(old ? std::move(unit.reports[*old]) : std::vector<HeldReport>());
-    }
-    next.orders = std::move(unit.orders);
-    next.report_heads = std::move(unit.report_heads);
-    next.spec = unit.spec;
-    next.respecified = unit.respecified;
-    next.stale_targets = std::move(unit.stale_targets);
-    next.pending = std::move(unit.pending);
-    unit = std::move(next);
-    touch_unit(info.units[b]);
+    if (shards[b] != units[info.units[b]].shards) lay_out(info.units[b], std::move(shards[b]));
   }
-  for (std::uint32_t b = 0; b < info.units.size(); ++b) {
+}
+
+void World::lay_out(std::uint32_t u, std::vector<ShardIndex> shards) {
+  Unit old = std::exchange(units[u], {});
+  Unit& next = units[u];
+  next.workload = old.workload;
+  next.bucket = old.bucket;
+  next.status = old.status;
+  next.shards = std::move(shards);
+  for (const ShardIndex shard : next.shards) {
+    const auto at = old.slot(shard);
+    const auto slot = static_cast<std::uint32_t>(next.records.size());
+    next.records.push_back(at ? std::move(old.records[*at]) : ShardRecord{.shard = shard});
+    next.views.push_back(at ? std::move(old.views[*at]) : ShardView{.shard = shard});
+    next.timers.push_back(at ? old.timers[*at] : ShardTimers{});
+    next.wanted.push_back(at ? std::move(old.wanted[*at]) : std::nullopt);
+    next.reports.push_back(at ? std::move(old.reports[*at]) : std::vector<HeldReport>());
+    next.in_error.push_back(at ? old.in_error[*at] : 0);
+    next.named_in.push_back(at ? std::move(old.named_in[*at]) : std::vector<std::uint32_t>());
+    for (auto& [n, head] : old.report_heads) {  // what was held of it before it was known
+      const auto held = std::ranges::find(head.replicas, shard, &ReplicaReport::shard);
+      if (at || held == head.replicas.end()) continue;
+      next.reports[slot].push_back({n, head.incarnation, *held});
+      head.replicas.erase(held);
+    }
+    for (const auto& [where, when] : old.gave_up) {
+      if (at && where.first == *at) next.gave_up.emplace(std::pair(slot, where.second), when);
+    }
+  }
+  // Some may be gone, if the workload is another one than before.
+  for (std::uint32_t at = 0; at < old.shards.size(); ++at) {
+    if (next.slot(old.shards[at])) continue;
+    errors -= old.in_error[at];
+    for (const std::uint32_t n : old.named_in[at]) name_in(n, u, false);
+  }
+  next.orders = std::move(old.orders);
+  next.report_heads = std::move(old.report_heads);
+  next.spec = old.spec;
+  next.respecified = old.respecified;
+  next.stale_targets = std::move(old.stale_targets);
+  next.pending = std::move(old.pending);
+  relaid.insert(u);
+  touch_unit(u);
+}
+
+// What was seen before the workload's own document.
+void World::take_early(std::uint32_t w) {
+  const WorkloadId name = workloads[w].name;
+  for (std::uint32_t b = 0; b < workloads[w].units.size(); ++b) {
     const auto at = std::pair(w, Bucket(b));
-    const Key key{.kind = Key::Kind::shards, .workload = info.name, .bucket = Bucket(b)};
-    if (const auto early = early_records_.extract(at)) take_records(key, std::move(early.mapped()));
-    if (const auto early = early_views_.extract(at)) take_view(key, std::move(early.mapped()));
+    const Key key{.kind = Key::Kind::shards, .workload = name, .bucket = Bucket(b)};
+    if (auto early = early_records_.extract(at)) take_records(key, std::move(early.mapped()));
+    if (auto early = early_views_.extract(at)) take_view(key, std::move(early.mapped()));
   }
   const auto first = early_reports_.lower_bound(std::tuple(w, Bucket(0), 0u));
   const auto last = early_reports_.lower_bound(std::tuple(w + 1, Bucket(0), 0u));
@@ -283,8 +395,12 @@ void World::lay_out(std::uint32_t w) {
     const auto [of, bucket, n] = at;
     std::uint32_t& documents = nodes[n].report_documents[report.incarnation];  // counted again below
     if (--documents == 0) nodes[n].report_documents.erase(report.incarnation);
-    take_report(n, {.kind = Key::Kind::report, .node = nodes[n].name, .workload = info.name, .bucket = bucket},
-                std::move(report));
+    take_report(n, {.kind = Key::Kind::report, .node = nodes[n].name, .workload = name, .bucket = bucket}, std::move(report),
+                Instant());
+  }
+  for (auto at = early_orders_.lower_bound(std::pair(w, ShardIndex(0))); at != early_orders_.end() && at->first.first == w;) {
+    take_order({.kind = Key::Kind::order, .workload = name, .shard = at->first.second}, std::move(at->second));
+    at = early_orders_.erase(at);
   }
 }
 
@@ -323,6 +439,11 @@ void World::respecify(std::uint32_t w) {
   info.trouble.clear();
   info.spec = spec_of(info, info.trouble);
   info.usable = info.trouble.empty();
+  if (!info.spec.deleted && info.shards > info.document->spec.shards)
+    info.trouble =
+        fmt::format("has {} shards and cannot have {}: they do not become fewer", info.shards, info.document->spec.shards);
+  if (info.units.size() != info.document->buckets && info.trouble.empty())
+    info.trouble = fmt::format("is in {} buckets and cannot be in {}", info.units.size(), info.document->buckets);
   const Workload& spec = info.document->spec;
   info.hash =
       ((std::uint64_t{1} << 52) - 1) & hash64(fmt::format("{} {} {} {}", spec.state_model, static_cast<int>(spec.control.fencing),
@@ -330,9 +451,31 @@ void World::respecify(std::uint32_t w) {
   for (const std::uint32_t unit : info.units) touch_unit(unit);
 }
 
+bool World::is_joined(const NodeInfo& info, std::string& trouble) const {
+  if (!info.live || !info.beat || info.beat->ended || info.live->incarnation != info.beat->incarnation) return false;
+  if (info.live->inventory > 0) {
+    const auto seen = info.report_documents.find(info.beat->incarnation);
+    if (seen == info.report_documents.end() || seen->second < info.live->inventory) return false;
+  }
+  if (info.live->reads < format_written) {
+    trouble =
+        fmt::format("is not taken: it reads documents up to format {}, and {} is written", info.live->reads, format_written);
+    return false;
+  }
+  if (info.order.operation == Operation::remove && info.order.data == info.live->data) {
+    trouble = "is not taken: it was removed, and this disk does not come back";
+    return false;
+  }
+  return true;
+}
+
 bool World::refresh(std::uint32_t n, Instant now) {
   NodeInfo& info = nodes[n];
-  NodeFacts facts;
+  const NodeFacts before = info.facts;
+  const bool was_on_permit = std::exchange(info.was_on_permit, false);
+  NodeFacts& facts = info.facts;
+  const bool stopping = facts.stopping;
+  facts = {};
   facts.unknown = !info.beat;
   if (info.beat) {
     facts.incarnation = info.beat->incarnation;
@@ -340,33 +483,32 @@ bool World::refresh(std::uint32_t n, Instant now) {
   } else if (info.beatless_since) {
     facts.over = now >= *info.beatless_since + stands_still_for(config.settings.control.session_ttl);
   }
-  facts.joined = info.live && info.beat && !info.beat->ended && info.live->incarnation == info.beat->incarnation;
-  if (facts.joined && info.live->inventory > 0) {
-    const auto seen = info.report_documents.find(facts.incarnation);
-    facts.joined = seen != info.report_documents.end() && seen->second >= info.live->inventory;
-  }
+  info.trouble.clear();
+  facts.joined = is_joined(info, info.trouble);
   if (info.live) facts.data = info.live->data;
-  facts.removed =
-      info.order.operation == Operation::remove && (!info.order.data || !facts.joined || *info.order.data == facts.data);
-  const bool permitted =
-      info.permit && (info.permit->stage == PermitDocument::Stage::granted || info.permit->stage == PermitDocument::Stage::go);
-  const bool forbidden = info.order.operation == Operation::drain || info.order.operation == Operation::no_leaders ||
-                         info.order.operation == Operation::swap || permitted || (info.live && info.live->leaving);
-  facts.suspect = info.facts.suspect && facts.joined;
+  // A tombstone is about one disk: a new one under the name is another machine.
+  const bool another = info.beat && !info.beat->ended && info.live && info.order.data != info.live->data;
+  facts.removed = info.order.operation == Operation::remove && (info.order.data ? !another : info.units.empty() && !facts.joined);
+  const bool permitted = is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
+  const bool forbidden = info.order.operation == Operation::drain || info.order.operation == Operation::no_leaders || permitted ||
+                         (info.live && info.live->leaving);
+  facts.suspect = info.suspected && facts.joined && !distrusts_itself;
   facts.may_lead = facts.joined && !forbidden && !info.steady_since;
-  facts.stopping = info.facts.stopping && permitted;
-  facts.expected_back = !facts.joined && !facts.removed && info.order.operation != Operation::forget;
+  facts.stopping = stopping && permitted;
+  facts.expected_back = !facts.joined && !facts.removed && !is_forgotten(info);
+  info.was_on_permit = is_on_permit(info);
   if (!facts.joined && !info.gone_since) info.gone_since = now;
+  if (!facts.joined && was_on_permit && !info.was_on_permit) {  // it counts as lost from this moment
+    info.gone_since = now;
+    info.gone_before = {};
+    plan_due = true;
+  }
   if (facts.joined) {
     info.gone_since.reset();
     info.gone_before = {};
+    info.waited_out = false;
   }
-  const NodeFacts before = std::exchange(info.facts, facts);
-  const auto means = [](const NodeFacts& f) {
-    return std::tuple(f.joined, f.incarnation, f.over, f.unknown, f.data, f.suspect, f.may_lead, f.stopping, f.expected_back,
-                      f.removed);
-  };
-  return means(before) != means(facts);
+  return before != facts;
 }
 
 HolderFacts World::facts(const Unit& unit, std::uint32_t slot, const NodeId& name) const {
@@ -382,6 +524,34 @@ HolderFacts World::facts(const Unit& unit, std::uint32_t slot, const NodeId& nam
   const auto pulsed = unit.progress.find(n * static_cast<std::uint32_t>(unit.shards.size()) + slot);
   if (pulsed != unit.progress.end()) facts.progress = std::max(facts.progress, pulsed->second);
   return facts;
+}
+
+std::vector<Orphan> World::orphans(const Unit& unit, std::uint32_t slot) const {
+  std::vector<Orphan> found;
+  const auto& holders = unit.records[slot].holders;
+  for (const HeldReport& held : unit.reports[slot]) {
+    const NodeInfo& node = nodes[held.node];
+    if (held.report.state.str() == state_dropped || std::ranges::find(holders, node.name, &Holder::node) != holders.end())
+      continue;
+    found.push_back({node.name, &node.facts, &held.report, node.facts.joined && held.incarnation == node.facts.incarnation});
+  }
+  std::ranges::sort(found, {}, &Orphan::node);
+  return found;
+}
+
+std::vector<std::tuple<ShardId, NodeId, Epoch>> World::strays() const {
+  std::vector<std::tuple<ShardId, NodeId, Epoch>> found;
+  const auto add = [&](std::uint32_t w, std::uint32_t n, const Report& report) {
+    for (const ReplicaReport& replica : report.replicas) {
+      if (replica.state.str() != state_dropped)
+        found.emplace_back(ShardId{workloads[w].name, replica.shard}, nodes[n].name, replica.version.epoch);
+    }
+  };
+  for (const auto& [at, report] : early_reports_) add(std::get<0>(at), std::get<2>(at), report);
+  for (const Unit& unit : units) {
+    for (const auto& [n, head] : unit.report_heads) add(unit.workload, n, head);
+  }
+  return found;
 }
 
 Epoch World::highest(const Unit& unit, std::uint32_t slot) const {

@@ -6,7 +6,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "evenkeel/control/detail/shard.h"
@@ -16,13 +18,15 @@ namespace evenkeel::control::detail {
 
 struct NodeInfo {
   NodeId name;
-  std::optional<LiveDocument> live;
+  std::optional<LiveDocument> live;       // of the session that its beat tells of, if that one's has been seen
+  std::optional<LiveDocument> next_live;  // of a session whose beat has not been seen: it comes, or is of the past
   std::optional<BeatSeen> beat;
   NodeDocument order;
   std::optional<PermitDocument> permit;
   std::map<Incarnation, std::uint32_t> report_documents;  // how many of each incarnation
-  std::set<std::uint32_t> units;                          // in which a record, a placement or a report names it
+  std::map<std::uint32_t, std::uint32_t> units;           // in which records, placements or a report name it, and how many
   NodeFacts facts;
+  std::string trouble;  // why it is not taken for what it or its operator wants; empty: it is
 
   std::optional<Instant> beatless_since;  // it has no beat, and once had something
   Duration gone_before = {};              // waited for it already, before `gone_since`
@@ -31,14 +35,27 @@ struct NodeInfo {
   std::string last_zone;
   Duration permit_before = {};
   std::optional<Instant> permit_since;  // the permit was given
-  bool permit_over = false;             // its time is over: it counts as lost
+  bool was_on_permit = false;           // when it was looked at last
+  bool permit_over = false;             // its time is over: it counts as lost from then on
 
   Duration pulse_every = {};  // 0: it does not pulse to this controller
+  Incarnation pulse_incarnation;
   Instant pulsed;
   std::uint64_t pulse_count = 0;
   bool pulse_broken = false;
+  bool suspected = false;               // it is missed; whether that counts is another question
   std::optional<Instant> steady_since;  // it was suspect until then
+  Incarnation twin;                     // another process of its name that was told of
+
+  // What it contributes to the counts of those that are gone.
+  bool counted = false;
+  bool counted_gone = false;
+  std::string counted_zone;
+  Instant wake = Instant::max();  // when it is looked at next
 };
+
+// It has been given its permit, and the time of that is not over.
+bool is_on_permit(const NodeInfo& node);
 
 struct HeldReport {
   std::uint32_t node = 0;
@@ -60,11 +77,14 @@ struct Unit {
   std::vector<std::vector<HeldReport>> reports;            // by node
   std::map<std::uint32_t, Progress> progress;  // of pulses: node * shards + slot; only where it is ahead of the report
   std::map<ShardIndex, OrderDocument> orders;
-  std::map<std::uint32_t, Report> report_heads;  // by node, without their replicas
-  std::set<std::uint32_t> stale_targets;         // nodes whose document says something old about the workload
-  std::uint64_t spec = 0;                        // that the targets are written by, as far as is known
-  std::uint64_t respecified = 0;                 // that `stale_targets` is about
-  std::set<std::uint32_t> dirty;                 // slots
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> gave_up;  // slot and node: it failed there for good, when
+  std::vector<std::uint32_t> in_error;                                 // replicas of each slot, as counted in `errors`
+  std::map<std::uint32_t, Report> report_heads;                        // by node, with those replicas only that are no shard's
+  std::vector<std::vector<std::uint32_t>> named_in;  // by slot: nodes that its record or its wanted placement names
+  std::set<std::uint32_t> stale_targets;             // nodes whose document says something old about the workload
+  std::uint64_t spec = 0;                            // that the targets are written by, as far as is known
+  std::uint64_t respecified = 0;                     // that `stale_targets` is about
+  std::set<std::uint32_t> dirty;                     // slots
   std::optional<Commit> pending;
 
   std::optional<std::uint32_t> slot(ShardIndex shard) const;
@@ -75,7 +95,11 @@ struct WorkloadInfo {
   std::optional<WorkloadDocument> document;
   Spec spec;  // only if there is a document and its model exists
   bool usable = false;
-  std::string trouble;               // why not
+  std::string trouble;       // why not, or what of its document is not followed
+  std::uint32_t shards = 0;  // never fewer than there are records of
+  Epoch highest;             // that a deleted one of this name has left behind
+  std::string refusal;       // of the last plan
+  std::map<ShardIndex, std::string> refusals;
   std::uint64_t hash = 0;            // of what targets say about it
   std::vector<std::uint32_t> units;  // by bucket
 };
@@ -86,14 +110,16 @@ class World {
   const NodeInfo* find_node(const NodeId& name) const;
   std::uint32_t workload(const WorkloadId& name);
   const WorkloadInfo* find_workload(const WorkloadId& name) const;
+  // Any order: the map sorts.
+  std::map<NodeId, std::uint32_t> nodes_by_name() const { return {node_index_.begin(), node_index_.end()}; }  // O(nodes)
+  const std::map<WorkloadId, std::uint32_t>& workloads_by_name() const { return workload_index_; }
   Unit* find_unit(const WorkloadId& workload, Bucket bucket);
 
   // Each takes one document in, and marks what it concerns.
-  void take(const Key& key, const std::optional<Document>& document);
   void take_config(ConfigDocument document);
   void take_live(std::uint32_t node, std::optional<LiveDocument> document);
   void take_beat(std::uint32_t node, std::optional<BeatSeen> document, Instant now);
-  void take_report(std::uint32_t node, const Key& key, std::optional<Report> document);
+  void take_report(std::uint32_t node, const Key& key, std::optional<Report> document, Instant now);
   void take_records(const Key& key, std::optional<RecordBucket> document);
   void take_view(const Key& key, std::optional<ViewBucket> document);
   void take_workload(std::uint32_t workload, std::optional<WorkloadDocument> document);
@@ -110,17 +136,33 @@ class World {
 
   HolderFacts facts(const Unit& unit, std::uint32_t slot, const NodeId& node) const;
   Epoch highest(const Unit& unit, std::uint32_t slot) const;
+  std::vector<Orphan> orphans(const Unit& unit, std::uint32_t slot) const;
+  // What nodes hold of workloads that nobody knows.
+  std::vector<std::tuple<ShardId, NodeId, Epoch>> strays() const;
 
   ConfigDocument config;
   std::vector<NodeInfo> nodes;
   std::vector<WorkloadInfo> workloads;
   std::vector<Unit> units;
   std::set<std::uint32_t> dirty_units;
-  bool plan_due = false;  // something that placement depends on has changed
+  std::set<std::uint32_t> nodes_touched;
+  std::set<std::uint32_t> relaid;   // units whose slots are others than before
+  std::set<std::uint32_t> deleted;  // workloads of which there may be something left
+  std::uint32_t errors = 0;         // replicas in error
+  bool distrusts_itself = false;    // suspicion does not count
+  bool plan_due = false;            // something that placement depends on has changed
   Broken broken = Broken::nothing;
 
  private:
   void lay_out(std::uint32_t workload);
+  void lay_out(std::uint32_t unit, std::vector<ShardIndex> shards);
+  void forget_units(std::uint32_t workload);
+  void take_early(std::uint32_t workload);
+  void set_report(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Incarnation incarnation,
+                  const ReplicaReport* replica, Instant now);
+  bool is_joined(const NodeInfo& node, std::string& trouble) const;
+  void name_in(std::uint32_t node, std::uint32_t unit, bool more);
+  void grow(std::uint32_t workload, std::uint32_t shards);
   Spec spec_of(const WorkloadInfo& workload, std::string& trouble) const;
   void respecify(std::uint32_t workload);
 
@@ -130,6 +172,7 @@ class World {
   std::map<std::pair<std::uint32_t, Bucket>, RecordBucket> early_records_;
   std::map<std::pair<std::uint32_t, Bucket>, ViewBucket> early_views_;
   std::map<std::tuple<std::uint32_t, Bucket, std::uint32_t>, Report> early_reports_;
+  std::map<std::pair<std::uint32_t, ShardIndex>, OrderDocument> early_orders_;
 };
 
 }  // namespace evenkeel::control::detail

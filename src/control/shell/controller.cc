@@ -300,19 +300,29 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     store::Txn txn;
     guard(txn);
     txn.compare(as_known(shards));
-    txn.put(shards, format(commit.records)).put(view, format(commit.view));
+    if (commit.erases) {
+      txn.erase(shards).erase(view);
+    } else {
+      txn.put(shards, format(commit.records)).put(view, format(commit.view));
+    }
     for (const Target& target : commit.targets) txn.put(keys_.target(target.node, workload, bucket), format(target));
     for (const NodeId& node : commit.untargeted) txn.erase(keys_.target(node, workload, bucket));
     for (const ShardIndex shard : commit.orders) txn.erase(keys_.order({workload, shard}));
     writing_.insert({workload, bucket});
-    store_.txn(std::move(txn),
-               guarded([this, workload, bucket](Result<store::Committed> done) { answered(workload, bucket, std::move(done)); }));
+    store_.txn(std::move(txn), guarded([this, workload, bucket, erases = commit.erases](Result<store::Committed> done) {
+                 answered(workload, bucket, erases, std::move(done));
+               }));
   }
 
-  void answered(const WorkloadId& workload, Bucket bucket, Result<store::Committed> done) {
+  void answered(const WorkloadId& workload, Bucket bucket, bool erases, Result<store::Committed> done) {
     if (done && done->succeeded && active_) {
-      revisions_[keys_.shards(workload, bucket)] = done->revision;
-      revisions_[keys_.view(workload, bucket)] = done->revision;
+      for (const std::string& key : {keys_.shards(workload, bucket), keys_.view(workload, bucket)}) {
+        if (erases) {
+          revisions_.erase(key);
+        } else {
+          revisions_[key] = done->revision;
+        }
+      }
       writing_.erase({workload, bucket});
       feed(Answered{workload, bucket, Answered::Outcome::done});
       return take_held_back(workload, bucket);
@@ -356,14 +366,28 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     }
   }
 
-  // Small documents, written whenever they change: a lost one is written again with the next change.
+  std::string key_of(const Key& key) const {
+    switch (key.kind) {
+      case Key::Kind::permit:
+        return keys_.permit(key.node);
+      case Key::Kind::workload:
+        return keys_.workload(key.workload);
+      case Key::Kind::node:
+        return keys_.node(key.node);
+      default:
+        return keys_.waits();
+    }
+  }
+
+  // Small documents. Operators and nodes write most of them too, so that one is written only as it was seen; the machine puts it again until it
+  // is seen to be there.
   void write(const Put& put) {
     if (!guard_) return;
     store::Txn txn;
     guard(txn);
-    std::visit(Overloaded{[&](const WaitsDocument& document) { txn.put(keys_.waits(), format(document)); },
-                          [&](const PermitDocument& document) { txn.put(keys_.permit(put.key.node), format(document)); },
-                          [&](const WorkloadDocument& document) { txn.put(keys_.workload(put.key.workload), format(document)); }},
+    const std::string key = key_of(put.key);
+    if (put.key.kind != Key::Kind::waits) txn.compare(as_known(key));
+    std::visit(Overloaded{[&](const Erased&) { txn.erase(key); }, [&](const auto& document) { txn.put(key, format(document)); }},
                put.document);
     store_.txn(std::move(txn), [](const Result<store::Committed>&) {});
   }

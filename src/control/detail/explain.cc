@@ -1,0 +1,136 @@
+// What people ask: how it stands, and why.
+
+#include <algorithm>
+
+#include "evenkeel/control/detail/work.h"
+
+namespace evenkeel::control {
+
+using detail::Unit;
+using detail::WorkloadInfo;
+
+namespace {
+
+constexpr std::size_t orphans_max = 1000;
+
+}  // namespace
+
+void Machine::Work::add_orphans(Overview& overview) const {
+  for (const Unit& unit : world_.units) {
+    if (world_.workloads[unit.workload].units.empty()) continue;
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      for (const detail::Orphan& orphan : world_.orphans(unit, slot))
+        overview.orphans.push_back(
+            {{world_.workloads[unit.workload].name, unit.shards[slot]}, orphan.node, orphan.report->version.epoch});
+    }
+  }
+  for (auto& [shard, node, epoch] : world_.strays()) overview.orphans.push_back({shard, node, epoch});
+  std::ranges::sort(overview.orphans, {}, [](const OrphanState& one) { return std::tie(one.shard, one.node); });
+  if (overview.orphans.size() > orphans_max) overview.orphans.resize(orphans_max);
+}
+
+Overview Machine::Work::overview() const {
+  Overview overview{.active = active_,
+                    .epoch = epoch_,
+                    .maintenance = maintenance_,
+                    .offline = count_offline(),
+                    .copies = throttles_.under_way(),
+                    .errors = world_.errors};
+  if (maintenance_ && maintenance_since_) overview.maintenance_for = maintenance_before_ + (now_ - *maintenance_since_);
+  if (by_hand()) {
+    overview.maintenance = world_.config.maintenance->reason;
+    overview.maintenance_for = manual_.waited(now_);
+  }
+  if (frozen()) overview.freeze = world_.config.freeze->reason;
+  for (const Unit& unit : world_.units) {
+    const WorkloadInfo& workload = world_.workloads[unit.workload];
+    if (!workload.usable || workload.spec.deleted) continue;
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const ShardView& view = unit.views[slot];
+      const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
+      overview.leaderless += workload.spec.lead && !view.leader ? 1 : 0;
+      overview.below_min_active += serving < workload.spec.min_active ? 1 : 0;
+    }
+  }
+  add_orphans(overview);
+  return overview;
+}
+
+std::vector<NodeState> Machine::Work::nodes(Instant now) const {
+  std::map<NodeId, NodeState> states;
+  for (const detail::NodeInfo& node : world_.nodes) {
+    states[node.name] = {.node = node.name,
+                         .joined = node.facts.joined,
+                         .suspect = node.suspected,
+                         .gone = detail::gone_for(node, now),
+                         .operation = node.order.operation,
+                         .trouble = node.trouble};
+  }
+  for (const Unit& unit : world_.units) {
+    const WorkloadInfo& workload = world_.workloads[unit.workload];
+    for (const ShardRecord& record : unit.records) {
+      for (const Holder& holder : record.holders) {
+        if (holder.told.str() == state_dropped) continue;
+        NodeState& state = states[holder.node];
+        ++state.replicas;
+        state.leaders += workload.spec.lead && holder.told == *workload.spec.lead ? 1 : 0;
+      }
+    }
+  }
+  std::vector<NodeState> list;
+  for (auto& [name, state] : states) list.push_back(std::move(state));
+  return list;
+}
+
+// Why a shard has fewer replicas than it should.
+void Machine::Work::explain_missing(const Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const {
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
+  const ShardRecord& record = unit.records[slot];
+  const ShardView& view = unit.views[slot];
+  const auto& placement = unit.wanted[slot] ? *unit.wanted[slot] : record.placement;
+  const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
+  if (serving >= workload.spec.replicas && placement.size() >= workload.spec.replicas) return;
+  if (const auto refusal = workload.refusals.find(unit.shards[slot]); refusal != workload.refusals.end())
+    why.push_back(refusal->second);
+  if (!workload.refusal.empty()) why.push_back(workload.refusal);
+  for (const NodeId& name : placement) {
+    const detail::NodeInfo* node = world_.find_node(name);
+    const auto gone = node == nullptr ? std::nullopt : detail::gone_for(*node, now_);
+    if (!gone) continue;
+    const Duration delay = detail::delay_of(world_, *node);
+    if (detail::is_on_permit(*node)) {
+      why.push_back(fmt::format("{} has leave to be gone", name));
+    } else if (*gone < delay) {
+      why.push_back(fmt::format("{} is gone for {} and waited for {}", name, format(*gone), format(delay)));
+    } else {
+      why.push_back(fmt::format("{} is gone", name));
+    }
+  }
+  for (const detail::HeldReport& held : unit.reports[slot]) {
+    if (!held.report.error.empty()) why.push_back(fmt::format("{}: {}", world_.nodes[held.node].name, held.report.error));
+  }
+  if (maintenance_) why.push_back(fmt::format("nothing moves: maintenance: {}", *maintenance_));
+  if (by_hand()) why.push_back(fmt::format("nothing moves: maintenance: {}", world_.config.maintenance->reason));
+  if (frozen()) why.push_back(fmt::format("nothing moves: frozen: {}", world_.config.freeze->reason));
+  if (planning_ || world_.plan_due) why.push_back("a plan is being made");
+}
+
+std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
+  const WorkloadInfo* workload = world_.find_workload(shard.workload);
+  if (workload == nullptr || workload->units.empty()) return std::nullopt;
+  const std::uint32_t u = workload->units[bucket_of(shard, static_cast<std::uint32_t>(workload->units.size())).value()];
+  const Unit& unit = world_.units[u];
+  const auto slot = unit.slot(shard.shard);
+  if (!slot) return std::nullopt;
+  ShardState state{unit.records[*slot], unit.views[*slot], {}};
+  if (!workload->trouble.empty()) state.why.push_back(workload->trouble);
+  if (!workload->usable) return state;
+  const detail::ShardTimers timers = unit.timers[*slot];
+  Instant later = Instant::max();
+  for (detail::Why& why : decide(u, *slot, later, true).why) state.why.push_back(std::move(why.what));
+  world_.units[u].timers[*slot] = timers;
+  if (!workload->spec.deleted) explain_missing(unit, *slot, state.why);
+  return state;
+}
+
+}  // namespace evenkeel::control

@@ -1,0 +1,210 @@
+// Who may stop, and who may be removed: only whom every shard can do without.
+
+#include <algorithm>
+
+#include "evenkeel/control/detail/work.h"
+
+namespace evenkeel::control {
+
+using detail::NodeInfo;
+using detail::Unit;
+using detail::WorkloadInfo;
+using Stage = PermitDocument::Stage;
+
+// Whether every shard that it holds can do without it, and without all others that have a permit: enough serve, and one of them may lead.
+bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
+  const NodeId& name = world_.nodes[n].name;
+  const auto stays = [&](const NodeId& other) {
+    const NodeInfo* node = world_.find_node(other);
+    if (other == name || node == nullptr) return false;
+    const bool has_one = node->permit && node->permit->incarnation == node->facts.incarnation;
+    return !has_one || (node->permit->stage != Stage::granted && node->permit->stage != Stage::go);
+  };
+  for (const auto& [u, named] : world_.nodes[n].units) {
+    const Unit& unit = world_.units[u];
+    const WorkloadInfo& workload = world_.workloads[unit.workload];
+    if (!workload.usable || workload.spec.deleted) continue;
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const auto& holders = unit.records[slot].holders;
+      const auto own = std::ranges::find(holders, name, &Holder::node);
+      if (own == holders.end() || own->leaving || own->told.str() == state_dropped) continue;
+      std::uint32_t serving = 0;
+      bool led = !workload.spec.lead;
+      const auto add = [&](const NodeId& node) {
+        if (!stays(node)) return;
+        ++serving;
+        led = led || world_.find_node(node)->facts.may_lead;
+      };
+      const ShardView& view = unit.views[slot];
+      if (view.leader) add(*view.leader);
+      for (const Peer& peer : view.others) add(peer.node);
+      if (serving >= workload.spec.min_active && led) continue;
+      const std::string shard = fmt::format("{}/{}", workload.name, unit.shards[slot]);
+      const auto refusal = workload.refusals.find(unit.shards[slot]);
+      why = serving < workload.spec.min_active
+                ? fmt::format("{} would have {} serving, and needs {}", shard, serving, workload.spec.min_active)
+                : fmt::format("{} would have nobody who may lead", shard);
+      if (workload.spec.replicas <= workload.spec.min_active)
+        why += refusal == workload.refusals.end() ? ": another copy is made first" : ", and there is " + refusal->second;
+      return false;
+    }
+  }
+  return true;
+}
+
+void Machine::Work::answer_permit(std::uint32_t n) {
+  NodeInfo& node = world_.nodes[n];
+  PermitDocument next = *node.permit;
+  std::string why;
+  if (!may_move()) {
+    next.reason = "the cluster is in maintenance or frozen";
+  } else if (next.allow_outage || may_stop(n, why)) {
+    next.stage = Stage::granted;
+    next.reason.clear();
+  } else {
+    // What can never be met waits for another copy, unless there is no place for one.
+    const bool never = why.find(", and there is no place") != std::string::npos;
+    next.stage = never && !planning_ && !world_.plan_due ? Stage::refused : Stage::asked;
+    next.reason = why;
+  }
+  if (next == *node.permit) return;
+  if (!put_until_seen({.kind = Key::Kind::permit, .node = node.name}, next)) return;
+  if (next.stage == Stage::granted) return say(Event::Kind::permit, std::nullopt, node.name, "is being relieved");
+  say(Event::Kind::permit, std::nullopt, node.name, fmt::format("may not stop: {}", next.reason));
+}
+
+void Machine::Work::look_at_permit(std::uint32_t n) {
+  NodeInfo& node = world_.nodes[n];
+  const Key key{.kind = Key::Kind::permit, .node = node.name};
+  PermitDocument next = *node.permit;
+  if (next.stage == Stage::refused) return;
+  if (next.incarnation != node.facts.incarnation) {
+    // It is back; until all is as it was nobody else may rely on it.
+    if (node.facts.joined && is_whole_again(n) && put_until_seen(key, Erased{}))
+      say(Event::Kind::permit, std::nullopt, node.name, "is back");
+    return;
+  }
+  if (next.stage == Stage::asked) return answer_permit(n);
+  if (!node.facts.stopping) {
+    node.facts.stopping = true;
+    world_.touch_node(n);
+  }
+  if (next.stage == Stage::granted) {
+    if (leads_or_is_shown(n)) return;
+    next.stage = Stage::go;
+    if (put_until_seen(key, next)) say(Event::Kind::permit, std::nullopt, node.name, "may stop");
+    return;
+  }
+  if (!node.permit_since) {
+    node.permit_since = now_;
+    waiting_.insert(n);
+  }
+  const Duration timeout = next.timeout.value_or(world_.config.settings.control.permit);
+  const Instant end = later(*node.permit_since, timeout - node.permit_before);
+  if (now_ < end) return wake_node(n, end);
+  if (!std::exchange(node.permit_over, true)) {
+    say(Event::Kind::permit, std::nullopt, node.name, "its time is over");
+    world_.nodes_touched.insert(n);
+  }
+  put_until_seen(key, Erased{});
+}
+
+void Machine::Work::look_at_permits() {
+  for (const std::uint32_t n : std::exchange(permits_due_, {})) {
+    if (world_.nodes[n].permit) look_at_permit(n);
+  }
+  for (const std::uint32_t n : std::exchange(world_.nodes_touched, {})) look_at_node(n);
+  // What was put and is not seen is put again.
+  for (const auto& [key, put] : puts_) {
+    if (std::get<Key::Kind>(key) == Key::Kind::permit) permits_due_.insert(world_.node(std::get<NodeId>(key)));
+  }
+}
+
+// Whether anything still points at it: a leadership that it has, or the view. Where an outage is allowed, and nobody else could lead, it leads
+// until it stops.
+bool Machine::Work::leads_or_is_shown(std::uint32_t n) const {
+  const NodeInfo& node = world_.nodes[n];
+  for (const auto& [u, named] : node.units) {
+    const Unit& unit = world_.units[u];
+    const WorkloadInfo& workload = world_.workloads[unit.workload];
+    if (!workload.usable) continue;
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const auto& holders = unit.records[slot].holders;
+      const auto own = std::ranges::find(holders, node.name, &Holder::node);
+      const ShardView& view = unit.views[slot];
+      const bool bounded = own != holders.end() && !own->may_be.str().empty();
+      const bool alone = node.permit->allow_outage && std::ranges::none_of(view.others, [&](const Peer& peer) {
+                           const NodeInfo* other = world_.find_node(peer.node);
+                           return peer.node != node.name && other != nullptr && other->facts.may_lead;
+                         });
+      if ((bounded || view.leader == node.name) && !alone) return true;
+      if (std::ranges::find(view.others, node.name, &Peer::node) != view.others.end()) return true;
+    }
+  }
+  return false;
+}
+
+// Every replica that it has is in the view.
+bool Machine::Work::is_whole_again(std::uint32_t n) const {
+  const NodeId& name = world_.nodes[n].name;
+  for (const auto& [u, named] : world_.nodes[n].units) {
+    const Unit& unit = world_.units[u];
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const auto& holders = unit.records[slot].holders;
+      const auto own = std::ranges::find(holders, name, &Holder::node);
+      if (own == holders.end() || own->leaving || own->told.str() == state_dropped) continue;
+      const ShardView& view = unit.views[slot];
+      if (view.leader != name && std::ranges::find(view.others, name, &Peer::node) == view.others.end()) return false;
+    }
+  }
+  return true;
+}
+
+// A shard of which it has the only copy that there is.
+std::optional<ShardId> Machine::Work::last_copy_on(std::uint32_t n) const {
+  const NodeId& name = world_.nodes[n].name;
+  for (const auto& [u, named] : world_.nodes[n].units) {
+    const Unit& unit = world_.units[u];
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const ShardRecord& record = unit.records[slot];
+      const auto own = std::ranges::find(record.holders, name, &Holder::node);
+      if (!record.has_data || own == record.holders.end() || !own->arrived || own->told.str() == state_dropped) continue;
+      const bool others = std::ranges::any_of(record.holders, [&](const Holder& other) {
+        const NodeInfo* node = world_.find_node(other.node);
+        const bool lost = node != nullptr && (node->facts.removed || (node->facts.joined && node->facts.data != other.data));
+        return other.node != name && other.arrived && other.told.str() != state_dropped && !lost;
+      });
+      if (!others) return ShardId{world_.workloads[unit.workload].name, unit.shards[slot]};
+    }
+  }
+  return std::nullopt;
+}
+
+// The operator wants it out. Where that is safe a tombstone is written, and from then on its disk counts as gone.
+void Machine::Work::try_to_remove(std::uint32_t n) {
+  NodeInfo& node = world_.nodes[n];
+  if (node.facts.removed) return;
+  const auto last = last_copy_on(n);
+  if (node.beat && !node.beat->ended) {
+    node.trouble = "is not removed: it is live";
+  } else if (detail::is_on_permit(node)) {
+    node.trouble = "is not removed: it has leave to be gone";
+  } else if (!node.facts.over) {
+    node.trouble = "is not removed: its session is not over";
+  } else if (last) {
+    node.trouble = fmt::format("is not removed: it has the last copy of {}", format(*last));
+  }
+  if (!node.trouble.empty()) return;
+  NodeDocument document = node.order;
+  document.data = node.facts.data;
+  for (const auto& [u, named] : node.units) {
+    for (const ShardRecord& record : world_.units[u].records) {
+      const auto own = std::ranges::find(record.holders, node.name, &Holder::node);
+      if (own != record.holders.end() && document.data->str().empty()) document.data = own->data;
+    }
+  }
+  put_until_seen({.kind = Key::Kind::node, .node = node.name}, std::move(document));
+  wake_node(n, now_ + options_.put_again);
+}
+
+}  // namespace evenkeel::control

@@ -1,0 +1,235 @@
+// Rules 6, 7, 8 and 12, suspicion, and who counts as joined.
+
+#include <gtest/gtest.h>
+
+#include "tests/control/bench.h"
+
+namespace evenkeel::control::test {
+namespace {
+
+const ShardId s0{WorkloadId("t"), ShardIndex(0)};
+
+void nodes(Bench& bench, int count, const Workload& workload, int zones = 100) {
+  bench.configure();
+  for (int n = 1; n <= count; ++n) bench.join(fmt::format("n{}", n), fmt::format("z{}", n % zones));
+  bench.create(workload);
+  bench.run(10s);
+}
+
+TEST(Maintenance, IsEnteredBeforeAnythingIsMovedAndLeftAtResume) {
+  Bench bench;
+  bench.config.settings.control.rebalance_delay = 0s;
+  bench.config.settings.control.max_offline = 1;
+  bench.config.settings.control.resume_offline = 0;
+  nodes(bench, 6, workload_of(6, 3));
+  bench.end("n1");
+  const std::size_t plans = bench.problems.size();
+  bench.end("n2");
+  ASSERT_TRUE(bench.machine->overview().maintenance);
+  std::vector<std::string> before;
+  for (std::uint32_t s = 0; s < 6; ++s) before.push_back(fmt::format("{}", fmt::join(bench.shard(s).record.placement, " ")));
+  bench.run(10min);
+  EXPECT_LE(bench.problems.size(), plans + 1);
+  for (std::uint32_t s = 0; s < 6; ++s) EXPECT_EQ(before[s], fmt::format("{}", fmt::join(bench.shard(s).record.placement, " ")));
+  for (std::uint32_t s = 0; s < 6; ++s) {
+    EXPECT_TRUE(bench.shard(s).view.leader) << bench.why(s);
+  }
+  bench.join("n2");
+  bench.run(1s);
+  EXPECT_TRUE(bench.machine->overview().maintenance);  // one is more than none
+  bench.join("n1");
+  bench.run(1s);
+  EXPECT_FALSE(bench.machine->overview().maintenance);
+}
+
+TEST(Maintenance, AWholeZoneCountsAsOne) {
+  Bench bench;
+  bench.config.settings.control.max_offline = 1;
+  nodes(bench, 9, workload_of(9, 3), 3);
+  for (const char* name : {"n1", "n4", "n7"}) bench.end(name);
+  EXPECT_EQ(bench.machine->overview().offline, 1u);
+  bench.end("n2");
+  EXPECT_EQ(bench.machine->overview().offline, 2u);
+}
+
+TEST(Maintenance, ByHandEndsAtItsTimeOutAndASuccessorGoesOnCounting) {
+  for (const bool another : {false, true}) {
+    Bench bench;
+    nodes(bench, 3, workload_of(1, 1));
+    bench.config.maintenance = Maintenance{.reason = "disks", .timeout = 2min};
+    bench.configure();
+    bench.run(90s);
+    if (another) bench.take_over();
+    bench.run(25s);
+    EXPECT_TRUE(bench.machine->overview().maintenance);
+    bench.run(16s);
+    EXPECT_FALSE(bench.machine->overview().maintenance);
+  }
+}
+
+TEST(Freeze, StopsEverythingAndWithKeepLeadersOnlyMoves) {
+  for (const bool keep : {false, true}) {
+    Bench bench;
+    nodes(bench, 3, workload_of(1, 3));
+    bench.config.freeze = Freeze{.keep_leaders = keep, .reason = "audit", .timeout = 5min};
+    bench.configure();
+    const std::size_t written = bench.targets.size();
+    const std::string leader = bench.shard().view.leader->str();
+    bench.end(leader);
+    bench.run(1min);
+    EXPECT_EQ(bench.shard().view.leader.has_value(), keep) << bench.why();
+    EXPECT_EQ(bench.targets.size(), written);
+    EXPECT_EQ(bench.machine->overview().freeze, "audit");
+    EXPECT_NE(bench.why().find("frozen: audit"), std::string::npos) << bench.why();
+    bench.run(5min);
+    EXPECT_FALSE(bench.machine->overview().freeze);
+    EXPECT_TRUE(bench.shard().view.leader);
+  }
+}
+
+TEST(Errors, WhatGaveUpIsReplacedElsewhere) {
+  Bench bench;
+  nodes(bench, 4, workload_of(1, 3));
+  const std::string first = bench.shard().record.placement.back().str();
+  bench.end(first);
+  bench.node(first).fails = {s0};
+  bench.join(first);
+  bench.run(1s);
+  ASSERT_FALSE(bench.problems.back().barred.empty());
+  const Barred& barred = bench.problems.back().barred.front();
+  EXPECT_EQ(bench.problems.back().nodes[barred.node.value()].name, NodeId(first));
+  EXPECT_EQ(barred.shard, s0.shard);
+}
+
+TEST(Errors, BalanceStopsWhereTooManyFail) {
+  Bench bench;
+  nodes(bench, 3, workload_of(4, 2));
+  EXPECT_EQ(bench.machine->overview().errors, 0u);
+  bench.end("n1");
+  for (std::uint32_t s = 0; s < 4; ++s) bench.node("n1").fails.insert({WorkloadId("t"), ShardIndex(s)});
+  bench.planner = [](const Cluster& cluster) {
+    place::Plan plan;
+    plan.placement = cluster.placement;
+    return plan;
+  };
+  bench.join("n1");
+  bench.run(1s);
+  EXPECT_GT(bench.machine->overview().errors, 0u);
+  EXPECT_TRUE(bench.said("balance stops"));
+}
+
+TEST(Suspects, SealAndFailOverOnlyWhereEpochsFence) {
+  for (const Fencing fencing : {Fencing::session, Fencing::epoch}) {
+    Bench bench;
+    Workload workload = workload_of(1, 3);
+    workload.control.fencing = fencing;
+    workload.control.acks = 2;
+    nodes(bench, 3, workload);
+    for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
+    const NodeId leader = *bench.shard().view.leader;
+    bench.feed(PulseBroken{leader});
+    bench.run(500ms);
+    EXPECT_EQ(bench.shard().view.leader != leader, fencing == Fencing::epoch) << bench.why();
+  }
+}
+
+TEST(Suspects, OnlyWhoHasPulsedToThisController) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.pulse("n1");
+  bench.take_over();
+  bench.run(1min);
+  EXPECT_FALSE(bench.said("is suspect"));
+}
+
+TEST(Suspects, ManyAtOnceMeanThatTheControllerDistrustsItself) {
+  Bench bench;
+  Workload workload = workload_of(1, 3);
+  workload.control.fencing = Fencing::epoch;
+  workload.control.acks = 2;
+  nodes(bench, 3, workload);
+  for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
+  const auto leader = bench.shard().view.leader;
+  ASSERT_TRUE(leader) << bench.why();
+  bench.run(1h);
+  EXPECT_TRUE(bench.said("only sessions count"));
+  EXPECT_EQ(bench.shard().view.leader, leader);
+  EXPECT_FALSE(bench.machine->overview().maintenance);
+}
+
+TEST(Suspects, CountAsOfflineAndGetNoLeadersUntilSteady) {
+  Bench bench;
+  Workload workload = workload_of(1, 3);
+  workload.control.fencing = Fencing::epoch;
+  workload.control.acks = 2;
+  nodes(bench, 3, workload);
+  const std::string leader = bench.shard().view.leader->str();
+  bench.pulse(leader, 1h);
+  bench.feed(PulseBroken{NodeId(leader)});
+  bench.run(1s);
+  EXPECT_EQ(bench.machine->overview().offline, 1u);
+  EXPECT_NE(bench.shard().view.leader, NodeId(leader));
+  bench.pulse(leader, 1h);
+  bench.run(50s);
+  EXPECT_EQ(bench.machine->overview().offline, 0u);
+  EXPECT_NE(bench.shard().view.leader, NodeId(leader));
+  bench.run(30s);
+  EXPECT_EQ(bench.shard().view.leader, NodeId(leader)) << bench.why();
+}
+
+TEST(Joined, ALiveDocumentOfAnEarlierSessionChangesNothing) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  const Key key{.kind = Key::Kind::live, .node = NodeId("n1")};
+  const LiveDocument old = *bench.stored<LiveDocument>(key);
+  bench.restart("n1");
+  bench.run(1s);
+  const std::size_t commits = bench.commits.size();
+  bench.put(key, old);
+  bench.run(1s);
+  EXPECT_EQ(bench.commits.size(), commits);
+  EXPECT_TRUE(bench.machine->nodes(bench.now).front().joined);
+}
+
+TEST(Joined, WhoCannotReadWhatIsWrittenIsNotTakenAndItIsSaid) {
+  Bench bench;
+  bench.configure();
+  bench.join("n1", "a", [](LiveDocument& live) { live.reads = format_written - 1; });
+  bench.create(workload_of(1, 1));
+  bench.run(1s);
+  EXPECT_EQ(bench.holders(), "");
+  EXPECT_NE(bench.trouble("n1").find("reads documents up to format"), std::string::npos);
+  EXPECT_TRUE(bench.said("reads documents up to format"));
+}
+
+TEST(Joined, TwoProcessesOfOneNameAreTold) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.feed(Pulsed{{.node = NodeId("n1"), .incarnation = Incarnation(77), .count = 1}, 1s});
+  EXPECT_TRUE(bench.said("another process calls itself so"));
+}
+
+TEST(Explain, NamesTheDelay) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.end("n2");
+  bench.run(20s);
+  EXPECT_NE(bench.why().find("n2 is gone for 20s and waited for 1m"), std::string::npos) << bench.why();
+}
+
+TEST(Cost, ABeatTouchesNoShardAndAReportOnlyItsOwn) {
+  Bench bench;
+  nodes(bench, 3, workload_of(64, 3));
+  const std::size_t commits = bench.commits.size(), plans = bench.problems.size();
+  for (int i = 0; i < 10; ++i) {
+    const Output out = bench.machine->step(
+        Saw{{.kind = Key::Kind::beat, .node = NodeId("n1")}, BeatSeen{bench.node("n1").incarnation, 10s, false}}, bench.now);
+    EXPECT_TRUE(out.commits.empty() && out.puts.empty() && !out.plan && out.events.empty());
+  }
+  bench.run(1min);
+  EXPECT_EQ(bench.commits.size(), commits);
+  EXPECT_EQ(bench.problems.size(), plans);
+}
+
+}  // namespace
+}  // namespace evenkeel::control::test

@@ -1,0 +1,205 @@
+// Rules 10 and 11: who may stop, who is swapped, who may be removed.
+
+#include <gtest/gtest.h>
+
+#include "tests/control/bench.h"
+
+namespace evenkeel::control::test {
+namespace {
+
+using Stage = PermitDocument::Stage;
+const ShardId s0{WorkloadId("t"), ShardIndex(0)};
+
+void nodes(Bench& bench, int count, const Workload& workload) {
+  bench.configure();
+  for (int n = 1; n <= count; ++n) bench.join(fmt::format("n{}", n), fmt::format("z{}", n));
+  bench.create(workload);
+  bench.run(10s);
+}
+
+TEST(Permits, LeadersLeaveThenTheViewThenItMayGo) {
+  Bench bench;
+  nodes(bench, 3, workload_of(3, 3));
+  bench.ask_permit("n1");
+  bench.run(1s);
+  ASSERT_TRUE(bench.permit("n1"));
+  EXPECT_EQ(bench.permit("n1")->stage, Stage::go) << bench.permit("n1")->reason;
+  for (std::uint32_t s = 0; s < 3; ++s) {
+    EXPECT_NE(bench.shard(s).view.leader, NodeId("n1"));
+    EXPECT_EQ(bench.shard(s).view.others.size(), 1u);
+  }
+}
+
+TEST(Permits, OutstandingOnesAreCountedTogether) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.ask_permit("n1");
+  bench.ask_permit("n2");
+  bench.run(1s);
+  EXPECT_EQ(bench.permit("n1")->stage, Stage::go);
+  EXPECT_EQ(bench.permit("n2")->stage, Stage::asked);
+  EXPECT_EQ(bench.permit("n2")->reason, "t/0 would have 1 serving, and needs 2");
+  bench.restart("n1");
+  bench.run(1s);
+  EXPECT_FALSE(bench.permit("n1"));  // all is as it was
+  EXPECT_EQ(bench.permit("n2")->stage, Stage::go);
+}
+
+TEST(Permits, ItMayLeadAgainWhenItIsBack) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  const std::string first = bench.shard().record.placement.front().str();
+  bench.ask_permit(first);
+  bench.run(1s);
+  bench.restart(first);
+  bench.run(60s);
+  EXPECT_EQ(bench.shard().view.leader, NodeId(first));
+}
+
+TEST(Permits, WhatCanNeverBeMetGetsAnotherCopyFirst) {
+  Bench bench;
+  Workload workload = workload_of(1, 1);
+  workload.control.min_active = 1;
+  nodes(bench, 2, workload);
+  const std::string first = bench.shard().record.placement.front().str(), other = first == "n1" ? "n2" : "n1";
+  bench.planner = [&](const Cluster& cluster) {  // what a plan does about a node that is barred
+    place::Plan plan;
+    Placement& rows = plan.placement[WorkloadId("t")];
+    rows.add(NodeIndex(cluster.nodes[0].name == NodeId(other) ? 0 : 1));
+    rows.end_row();
+    return plan;
+  };
+  bench.ask_permit(first);
+  EXPECT_EQ(bench.permit(first)->stage, Stage::asked);
+  EXPECT_NE(bench.permit(first)->reason.find("another copy is made first"), std::string::npos) << bench.permit(first)->reason;
+  bench.run(100ms);
+  ASSERT_EQ(bench.problems.back().barred.size(), 1u);
+  EXPECT_EQ(bench.problems.back().nodes[bench.problems.back().barred.front().node.value()].name, NodeId(first));
+  bench.run(30s);
+  EXPECT_EQ(bench.holders(), other + "*");
+  EXPECT_EQ(bench.permit(first)->stage, Stage::go) << bench.permit(first)->reason;
+}
+
+TEST(Permits, AreRefusedIfThereIsNoPlaceForAnotherCopy) {
+  Bench bench;
+  nodes(bench, 1, workload_of(1, 1));
+  bench.planner = [](const Cluster&) {
+    place::Plan plan;
+    plan.refused.push_back({.workload = WorkloadId("t"), .shard = ShardIndex(0), .detail = "no other node"});
+    return plan;
+  };
+  bench.ask_permit("n1");
+  bench.run(1s);
+  EXPECT_EQ(bench.permit("n1")->stage, Stage::refused);
+  EXPECT_NE(bench.permit("n1")->reason.find("no other node"), std::string::npos) << bench.permit("n1")->reason;
+}
+
+TEST(Permits, AllowOutageLetsTheOnlyOneGo) {
+  Bench bench;
+  nodes(bench, 1, workload_of(1, 1));
+  bench.ask_permit("n1", true);
+  bench.run(1s);
+  EXPECT_EQ(bench.permit("n1")->stage, Stage::go);
+}
+
+TEST(Permits, ThereAreNoneInMaintenance) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.config.maintenance = Maintenance{.reason = "disks", .timeout = 1min};
+  bench.configure();
+  bench.ask_permit("n1");
+  bench.run(30s);
+  EXPECT_EQ(bench.permit("n1")->stage, Stage::asked);
+  EXPECT_EQ(bench.permit("n1")->reason, "the cluster is in maintenance or frozen");
+  bench.run(31s);  // its time is over
+  EXPECT_EQ(bench.permit("n1")->stage, Stage::go);
+}
+
+// Delay 60 s, permit 10 min: nothing is placed anew before the permit is over and the delay has passed from then.
+TEST(Permits, AtItsTimeOutANodeCountsAsLostFromThatMoment) {
+  for (const bool another : {false, true}) {
+    Bench bench;
+    nodes(bench, 4, workload_of(1, 3));
+    const std::string gone = bench.shard().record.placement.front().str();
+    bench.ask_permit(gone);
+    bench.run(1s);
+    bench.end(gone);
+    bench.run(9min);
+    if (another) bench.take_over();
+    bench.run(1min + 50s);
+    EXPECT_NE(bench.holders().find(gone), std::string::npos) << bench.holders();
+    EXPECT_FALSE(bench.permit(gone));
+    bench.run(40s);
+    EXPECT_EQ(bench.shard().view.others.size(), 2u) << bench.holders() << bench.why();
+  }
+}
+
+TEST(Swap, TheNewOneTakesExactlyTheOldOnesPlace) {
+  Bench bench;
+  nodes(bench, 4, workload_of(8, 2));
+  std::vector<std::vector<NodeId>> rows;
+  for (std::uint32_t s = 0; s < 8; ++s) rows.push_back(bench.shard(s).record.placement);
+  bench.order("n1", {.operation = Operation::swap, .swap_with = NodeId("n9")});
+  bench.run(10s);
+  EXPECT_NE(bench.trouble("n1").find("waits for n9"), std::string::npos) << bench.trouble("n1");
+  for (std::uint32_t s = 0; s < 8; ++s) EXPECT_EQ(bench.shard(s).record.placement, rows[s]);
+  bench.join("n9", "z1");
+  bench.run(0s);
+  bench.feed(Tick{});
+  bench.run(60ms);
+  for (std::uint32_t s = 0; s < 8; ++s) {
+    std::ranges::replace(rows[s], NodeId("n1"), NodeId("n9"));
+    EXPECT_EQ(bench.shard(s).record.placement, rows[s]);
+  }
+  bench.run(60s);
+  EXPECT_TRUE(bench.node("n1").held.empty());
+  EXPECT_EQ(bench.trouble("n1"), "");
+}
+
+TEST(Remove, IsRefusedWhileItIsLiveOrHasALastCopy) {
+  Bench bench;
+  nodes(bench, 1, workload_of(1, 1));
+  bench.order("n1", {.operation = Operation::remove});
+  bench.run(1s);
+  EXPECT_EQ(bench.trouble("n1"), "is not removed: it is live");
+  bench.end("n1");
+  bench.run(10min);
+  EXPECT_EQ(bench.trouble("n1"), "is not removed: it has the last copy of t/0");
+  EXPECT_TRUE(bench.said("it has the last copy of t/0"));
+  EXPECT_EQ(bench.holders(), "n1");
+}
+
+TEST(Remove, LeavesATombstoneAndThatDiskDoesNotComeBack) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 2));
+  const std::string first = bench.shard().record.placement.front().str();
+  bench.end(first);
+  bench.order(first, {.operation = Operation::remove});
+  bench.run(30s);
+  const Key key{.kind = Key::Kind::node, .node = NodeId(first)};
+  ASSERT_TRUE(bench.stored<NodeDocument>(key)->data);
+  EXPECT_EQ(*bench.stored<NodeDocument>(key)->data, DataId("d-" + first));
+  EXPECT_EQ(bench.holders().find(first), std::string::npos) << bench.holders();
+  EXPECT_EQ(bench.shard().view.others.size(), 1u) << bench.why();
+  bench.join(first);
+  bench.run(1s);
+  EXPECT_NE(bench.trouble(first).find("this disk does not come back"), std::string::npos);
+  bench.end(first);
+  bench.node(first).held.clear();
+  bench.join(first, "", [](LiveDocument& live) { live.data = DataId("new"); });
+  bench.run(1s);
+  EXPECT_EQ(bench.trouble(first), "");
+}
+
+TEST(Forget, IsAboutOneSession) {
+  Bench bench;
+  nodes(bench, 4, workload_of(1, 3));
+  const std::string first = bench.shard().record.placement.front().str();
+  bench.end(first);
+  bench.order(first, {.operation = Operation::forget, .since = bench.node(first).incarnation});
+  bench.run(10s);
+  EXPECT_EQ(bench.shard().view.others.size(), 2u) << bench.holders();
+}
+
+}  // namespace
+}  // namespace evenkeel::control::test

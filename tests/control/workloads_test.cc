@@ -1,0 +1,112 @@
+// Workloads that end, shrink, or ask for more than there is.
+
+#include <gtest/gtest.h>
+
+#include "tests/control/bench.h"
+
+namespace evenkeel::control::test {
+namespace {
+
+const Key document{.kind = Key::Kind::workload, .workload = WorkloadId("t")};
+
+void three_nodes(Bench& bench) {
+  bench.configure();
+  for (const char* name : {"n1", "n2", "n3"}) bench.join(name, name);
+}
+
+TEST(Workloads, ADeletedOneIsDroppedAndLeavesItsHighestEpoch) {
+  Bench bench;
+  three_nodes(bench);
+  bench.create(workload_of(2, 3));
+  bench.run(1s);
+  bench.restart("n1");
+  bench.run(10s);
+  const Epoch reached = bench.shard().record.version.epoch;
+  bench.create(workload_of(2, 3), true);
+  bench.run(60s);
+  for (const char* name : {"n1", "n2", "n3"}) EXPECT_TRUE(bench.node(name).held.empty()) << name;
+  EXPECT_FALSE(bench.stored<RecordBucket>({.kind = Key::Kind::shards, .workload = WorkloadId("t")}));
+  EXPECT_FALSE(bench.stored<ViewBucket>({.kind = Key::Kind::view, .workload = WorkloadId("t")}));
+  EXPECT_TRUE(bench.targets.empty());
+  EXPECT_GE(bench.stored<WorkloadDocument>(document)->highest, reached);
+  EXPECT_TRUE(bench.said("t is gone"));
+
+  const Epoch highest = bench.stored<WorkloadDocument>(document)->highest;
+  bench.create(workload_of(70, 3), false, highest);  // in other buckets
+  bench.run(10s);
+  EXPECT_GT(bench.shard().record.version.epoch, highest);
+  EXPECT_TRUE(bench.shard(69).view.leader) << bench.why(69);
+}
+
+TEST(Workloads, ADeletedOneIsKeptWhileSomebodyHoldsItWhoIsNotThere) {
+  Bench bench;
+  three_nodes(bench);
+  bench.create(workload_of(1, 3));
+  bench.run(1s);
+  bench.end("n3");
+  bench.create(workload_of(1, 3), true);
+  bench.run(60s);
+  EXPECT_EQ(bench.holders(), "n3");
+  EXPECT_NE(bench.why().find("n3 is to drop it, and is not there"), std::string::npos) << bench.why();
+  bench.join("n3");
+  bench.run(1s);
+  EXPECT_TRUE(bench.node("n3").held.empty());
+  EXPECT_FALSE(bench.stored<RecordBucket>({.kind = Key::Kind::shards, .workload = WorkloadId("t")}));
+}
+
+TEST(Workloads, NothingIsDroppedOfADeletedOneInMaintenance) {
+  Bench bench;
+  three_nodes(bench);
+  bench.create(workload_of(1, 3));
+  bench.run(1s);
+  bench.config.maintenance = Maintenance{.reason = "disks"};
+  bench.configure();
+  bench.create(workload_of(1, 3), true);
+  bench.run(60s);
+  EXPECT_EQ(bench.node("n1").held.size(), 1u);
+}
+
+TEST(Workloads, ShardsDoNotBecomeFewer) {
+  for (const bool another : {false, true}) {
+    Bench bench;
+    three_nodes(bench);
+    bench.create(workload_of(4, 3));
+    bench.run(1s);
+    bench.create(workload_of(2, 3));
+    if (another) bench.take_over();
+    bench.run(10s);
+    EXPECT_EQ(bench.holders(3).size(), 9u);
+    EXPECT_NE(bench.why(0).find("has 4 shards and cannot have 2"), std::string::npos) << bench.why(0);
+    EXPECT_EQ(bench.commits.back().view.shards_in_all, 4u);
+  }
+}
+
+TEST(Workloads, WhatHasNoPlaceSaysWhy) {
+  Bench bench;
+  bench.config.settings.spread.hard = true;
+  three_nodes(bench);
+  bench.create(workload_of(1, 3));
+  bench.run(1s);
+  bench.create(workload_of(1, 5));
+  bench.run(1s);
+  EXPECT_EQ(bench.holders().size(), 9u);
+  EXPECT_NE(bench.why().find("no place"), std::string::npos) << bench.why();
+}
+
+TEST(Workloads, ANodeThatCannotCarryAStateModelGetsNoneOfIt) {
+  Bench bench;
+  bench.configure();
+  bench.join("n1", "a", [](LiveDocument& live) { live.state_models = {StateModelId("online-offline")}; });
+  bench.join("n2", "b");
+  bench.create(workload_of(4, 1));
+  bench.run(1s);
+  EXPECT_TRUE(bench.node("n1").held.empty());
+  EXPECT_EQ(bench.node("n2").held.size(), 4u);
+  bench.create(workload_of(4, 2));
+  bench.run(1s);
+  EXPECT_TRUE(bench.node("n1").held.empty());
+  EXPECT_NE(bench.why().find("no place"), std::string::npos) << bench.why();
+}
+
+}  // namespace
+}  // namespace evenkeel::control::test
