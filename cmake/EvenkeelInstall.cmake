@@ -4,7 +4,7 @@
 # A module is installed once services link it; cli never is, it is the program's own.
 include(CMakePackageConfigHelpers)
 
-set(EVENKEEL_INSTALLED_MODULES base model broker broker_rpc place store store_backends locks route)
+set(EVENKEEL_INSTALLED_MODULES base model broker broker_rpc place store store_backends locks route control node node_shell testing)
 
 # The main build alone is installed: the others are slower by design, and would only run their program here to no use.
 if(EVENKEEL_SANITIZE OR EVENKEEL_COVERAGE)
@@ -49,6 +49,9 @@ foreach(module ${EVENKEEL_INSTALLED_MODULES})
       FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE REGEX "/(shell/rpc|backends/.*)/detail$" EXCLUDE)
   endif()
 endforeach()
+# What of sim is for users.
+install(DIRECTORY src/sim/testing/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/sim/testing COMPONENT development
+  FILES_MATCHING PATTERN "*.h" PATTERN "detail" EXCLUDE)
 # What the generated messages are compiled to is linked by broker_rpc and store_backends; who wants the messages makes them from their
 # description.
 install(TARGETS evenkeel_broker_proto evenkeel_mvcc_proto evenkeel_etcd_proto EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
@@ -94,6 +97,7 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
   "Static libraries, headers and the CMake package of Evenkeel, for C++ services that become nodes
 of a cluster: find_package(Evenkeel), then link Evenkeel::model and the others. Evenkeel::broker is a node's
 resource broker, Evenkeel::broker_rpc its service and client over gRPC; Evenkeel::locks are locks and elections over
-a store of Evenkeel::store_backends.")
+a store of Evenkeel::store_backends; Evenkeel::node_shell makes a service a node, Evenkeel::route finds who serves,
+Evenkeel::testing is a cluster in one process for a service's own tests.")
 
 include(CPack)

@@ -13,6 +13,7 @@ run
 !   broker                      Work with a node's resource broker
 !   store                       Serve a coordination store, and look into any
 !   lock                        Run commands under a lock, and see who holds which
+!   routes                      Show who serves each shard, or keep a shard map file
 !   version                     Print the version
 !   completion                  Print a script that completes commands in your shell
 !   man                         Print the manual page, for man -l -
@@ -38,6 +39,7 @@ Subcommands:
   broker                      Work with a node's resource broker
   store                       Serve a coordination store, and look into any
   lock                        Run commands under a lock, and see who holds which
+  routes                      Show who serves each shard, or keep a shard map file
   version                     Print the version
   completion                  Print a script that completes commands in your shell
   man                         Print the manual page, for man -l -
@@ -201,7 +203,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, broker, store, lock, version, completion, man
+!   known: validate, plan, broker, store, lock, routes, version, completion, man
 !   see: evenkeel --help
 exit 2
 

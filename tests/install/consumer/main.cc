@@ -8,6 +8,7 @@
 #include <evenkeel/broker/shell/rpc/service.h>
 #include <evenkeel/locks/locks.h>
 #include <evenkeel/model/cluster_file.h>
+#include <evenkeel/node/node.h>
 #include <evenkeel/place/allocator.h>
 #include <evenkeel/place/place.h>
 #include <evenkeel/store/backends/open.h>
@@ -53,6 +54,18 @@ bool store_works(const std::string& folder) {
   return token && token->value() > 0 && (*blocking)->get("/c/lock");
 }
 
+// A node that joins, with nothing to do, and leaves.
+bool node_works() {
+  using namespace evenkeel;
+  struct Idle final : node::ShardHandler {
+    Result<> transition(const node::Transition&, std::stop_token) override { return {}; }
+    Sealed seal(const ShardId&, Epoch epoch) override { return {epoch, {}, 0}; }
+    node::Status report(const ShardId&) override { return {}; }
+  } handler;
+  const auto node = node::Node::join({.store = "memory:", .cluster = ClusterId("c"), .name = NodeId("n1")}, handler);
+  return node && (*node)->ready(60s) && (*node)->is_current();
+}
+
 int main(int, char** arguments) {
   const auto cluster = evenkeel::parse_cluster("cluster: small\nnodes:\n  - name: n[1-3]\n", "small.yaml");
   if (!cluster) {
@@ -62,7 +75,8 @@ int main(int, char** arguments) {
   const std::string text = evenkeel::format_cluster(*cluster, evenkeel::Syntax::yaml);
   evenkeel::Log::to_stderr({}).info("read",
                                     {{"nodes", cluster->nodes.size()}, {"hash", fmt::format("{:x}", evenkeel::hash64(text))}});
-  return cluster->nodes.size() == 3 && broker_works() && place_works(*cluster) && store_works(std::string(arguments[0]) + ".data")
+  return cluster->nodes.size() == 3 && broker_works() && place_works(*cluster) && node_works() &&
+                 store_works(std::string(arguments[0]) + ".data")
              ? 0
              : 1;
 }
