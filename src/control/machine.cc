@@ -12,6 +12,7 @@ Machine::Machine(MachineOptions options) : work_(std::make_unique<Work>(std::mov
 Machine::~Machine() = default;
 Output Machine::step(Input input, Instant now) { return work_->step(std::move(input), now); }
 bool Machine::at_rest() const { return work_->at_rest(); }
+Epoch Machine::highest_epoch() const { return work_->highest_epoch(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
@@ -242,6 +243,17 @@ void Machine::Work::round() {
 }
 
 // 3. What people ask.
+
+Epoch Machine::Work::highest_epoch() const {
+  Epoch highest = options_.epochs_above;
+  for (const Unit& unit : world_.units) {
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const ShardRecord& record = unit.records[slot];
+      highest = std::max({highest, record.version.epoch, record.seal.value_or(Epoch(0)), world_.highest(unit, slot)});
+    }
+  }
+  return highest;
+}
 
 Overview Machine::Work::overview() const {
   Overview overview{.active = active_,

@@ -34,6 +34,8 @@ struct MachineOptions {
   std::uint32_t commits_max = 64;   // txns under way at once; those that change leadership come first
   Duration waits_saved = 10s;       // how often waits are written down
   std::uint32_t pulses_missed = 3;  // after so many a node is suspect
+  // Grants are above this: what the store said before it was put back to an older state may be in force somewhere.
+  Epoch epochs_above;
   Broken broken = Broken::nothing;
 };
 
@@ -147,6 +149,8 @@ class Machine {
 
   // Nothing is being written or planned, and nothing waits for its turn. O(1).
   bool at_rest() const;
+  // Of all that it has seen. O(shards).
+  Epoch highest_epoch() const;
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
   std::optional<ShardState> explain(const ShardId& shard) const;

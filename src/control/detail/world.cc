@@ -384,6 +384,12 @@ HolderFacts World::facts(const Unit& unit, std::uint32_t slot, const NodeId& nam
   return facts;
 }
 
+Epoch World::led(const Unit& unit, std::uint32_t slot) const {
+  Epoch highest;
+  for (const HeldReport& held : unit.reports[slot]) highest = std::max({highest, held.report.version.epoch, held.report.last});
+  return highest;
+}
+
 Epoch World::highest(const Unit& unit, std::uint32_t slot) const {
   Epoch highest = workloads[unit.workload].document ? workloads[unit.workload].document->highest : Epoch(0);
   for (const HeldReport& held : unit.reports[slot]) {

@@ -109,6 +109,7 @@ class World {
 
   HolderFacts facts(const Unit& unit, std::uint32_t slot, const NodeId& node) const;
   Epoch highest(const Unit& unit, std::uint32_t slot) const;
+  Epoch led(const Unit& unit, std::uint32_t slot) const;
 
   ConfigDocument config;
   std::vector<NodeInfo> nodes;
