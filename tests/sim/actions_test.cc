@@ -222,7 +222,8 @@ TEST(Runs, SayWhatFailedAndWhere) {
   ASSERT_TRUE(story) << story.error().message;
   const Outcome outcome = run(*story, {.seed = 1});
   ASSERT_TRUE(outcome.failure);
-  EXPECT_TRUE(outcome.failure->starts_with("a.story:7: expect n1 holds 99 shards within 1s: not by 11s: n1 holds ")) << *outcome.failure;
+  EXPECT_TRUE(outcome.failure->starts_with("a.story:7: expect n1 holds 99 shards within 1s: not by 11s: n1 holds "))
+      << *outcome.failure;
 }
 
 }  // namespace

@@ -102,8 +102,10 @@ TEST_F(PutBack, AWatchEndsAtWhatIsThere) {
     const auto watching = client->watch("/", std::nullopt, [&](Result<Changes> changes) {
       if (changes.value().fresh) known.clear();
       for (const Change& change : changes->changes) {
-        if (change.entry) known[change.key] = change.entry->value;
-        else known.erase(change.key);
+        if (change.entry)
+          known[change.key] = change.entry->value;
+        else
+          known.erase(change.key);
       }
     });
     Rng rng(seed);
