@@ -36,6 +36,9 @@ struct MachineOptions {
   std::uint32_t pulses_missed = 3;  // after so many a node is suspect
   // Grants are above this: what the store said before it was put back to an older state may be in force somewhere.
   Epoch epochs_above;
+  Duration plan_pause =
+      50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
+  Duration plan_patience = 2s;  // and so long after leadership has changed, but no later than this
   Broken broken = Broken::nothing;
 };
 

@@ -233,7 +233,8 @@ struct Shape<ViewBucket> {
   static constexpr std::string_view what = "a bucket of the view";
   static constexpr auto fields =
       std::tuple(required("shards_in_all", &ViewBucket::shards_in_all), required("key_map", &ViewBucket::key_map),
-                 required("hash_version", &ViewBucket::hash_version), required("shards", &ViewBucket::shards));
+                 required("hash_version", &ViewBucket::hash_version), field("idle", &ViewBucket::idle),
+                 required("shards", &ViewBucket::shards));
 };
 template <>
 struct Shape<ReplicaPulse> {

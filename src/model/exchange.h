@@ -184,7 +184,7 @@ struct ShardView {
   Version version;
   std::optional<NodeId> leader;  // as reported at that epoch
   std::optional<NodeId> next;    // as told, not yet reported
-  std::vector<Peer> others;      // that serve, as reported
+  std::vector<Peer> others;      // that are in a state with a count, as reported
   friend bool operator==(const ShardView&, const ShardView&) = default;
 };
 
@@ -194,6 +194,7 @@ struct ViewBucket {
   std::uint32_t shards_in_all = 0;  // of the workload
   KeyMap key_map = KeyMap::hash;
   std::uint32_t hash_version = 1;
+  std::vector<StateId> idle;      // states with a count that hold no data (a standby): who is in one is not asked
   std::vector<ShardView> shards;  // by shard
   friend bool operator==(const ViewBucket&, const ViewBucket&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "evenkeel/base/text.h"
 
@@ -191,6 +192,14 @@ std::optional<StateId> StateModel::bounded() const {
 bool StateModel::serves(const StateId& state) const {
   const auto at = rank(state);
   return at && spec_.states[*at].count.kind != StateCount::Kind::none;
+}
+
+std::vector<StateId> StateModel::idle() const {
+  std::vector<StateId> found;
+  for (const State& state : spec_.states | std::views::drop(1)) {
+    if (serves(state.name) && !state.data) found.push_back(state.name);
+  }
+  return found;
 }
 
 std::optional<StateId> StateModel::next(const StateId& from, const StateId& to) const {

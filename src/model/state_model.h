@@ -75,8 +75,10 @@ class StateModel {
   std::optional<std::size_t> rank(const StateId& state) const;
   // The best state that one shard may have only a stated number of (leader: 1); nothing if none is bounded by a number.
   std::optional<StateId> bounded() const;
-  // Whether replicas in it serve: it has a count.
+  // Whether replicas in it are where they should be: it has a count.
   bool serves(const StateId& state) const;
+  // States with a count in which a replica only waits, and is not asked: below the best one, and without data. A standby's.
+  std::vector<StateId> idle() const;
   // The first step of the shortest way; among equally short ways the better state. Nothing if they are the same or there is no way.
   std::optional<StateId> next(const StateId& from, const StateId& to) const;
   // The states that the given number of replicas should be in, best first, by the counts.

@@ -59,6 +59,7 @@ struct Held {
   Version version;  // the last that it was told, as it wrote it down with its data
   Epoch last;       // as in Status
   std::uint64_t progress = 0;
+  Epoch refuses;  // it was sealed: what is older than this it refuses
   friend bool operator==(const Held&, const Held&) = default;
 };
 

@@ -35,6 +35,7 @@ class Reconciler::Work {
       : options_(std::move(options)), book_(options_.name, options_.data) {
     for (Held& held : inventory) {
       Item item{.shard = held.shard, .known = held.version, .data_epoch = held.last, .progress = held.progress};
+      if (held.refuses > held.version.epoch) item.sealed = Sealed{held.refuses, held.last, held.progress};
       items_.emplace(std::move(held.shard), std::move(item));
     }
   }
@@ -134,7 +135,7 @@ class Reconciler::Work {
     if (answer.result) {
       item.seal_error.clear();
       item.sealed = *answer.result;
-      item.sealed->against = answer.epoch;
+      item.sealed->against = std::max(item.sealed->against, answer.epoch);
       if (item.told && item.entry->version.epoch >= answer.epoch) item.sealed.reset();  // too late to be of use
     } else if (item.seal_wanted == answer.epoch) {
       item.seal_error = answer.result.error().message;

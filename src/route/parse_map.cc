@@ -53,6 +53,15 @@ std::optional<ShardView> read_shard(Value value, std::uint32_t shards, Diagnosti
   return view;
 }
 
+std::vector<StateId> read_states(Value value, Diagnostics& problems) {
+  std::vector<StateId> states;
+  if (!expect_list(value, problems, "the states that do not serve")) return states;
+  for (const Value state : value.items()) {
+    if (auto name = read_name<StateId>(state, problems)) states.push_back(*std::move(name));
+  }
+  return states;
+}
+
 std::optional<KeyMap> read_key_map(Value value, Diagnostics& problems) {
   constexpr std::array<std::string_view, 2> words = {"hash", "range"};
   const auto word = read_word(value, problems, "a key map", words);
@@ -67,6 +76,7 @@ ViewBucket read_workload(WorkloadId workload, Value value, Diagnostics& problems
   fields.required("shards", bucket.shards_in_all, [&](Value v) { return read_count(v, problems, {.most = shards_max}); });
   fields.read("key_map", bucket.key_map, [&](Value v) { return read_key_map(v, problems); });
   fields.count("hash_version", bucket.hash_version);
+  fields.read("idle", bucket.idle, [&](Value v) { return std::optional(read_states(v, problems)); });
   const auto replicas = fields.take_required("replicas");
   if (!replicas || !expect_list(*replicas, problems, "the shards of a workload")) return bucket;
   if (bucket.shards_in_all == 0 && replicas->size() > 0)

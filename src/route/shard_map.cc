@@ -12,7 +12,7 @@ namespace evenkeel::route {
 
 namespace {
 
-// 1. JSON.
+// 1. JSON, and YAML.
 
 void write_shard(Writer& out, const ShardView& view) {
   out.begin_map(Writer::Flow::line).key("shard").number(view.shard.value());
@@ -27,8 +27,8 @@ void write_shard(Writer& out, const ShardView& view) {
   out.end_map();
 }
 
-std::string format_json(const Table& table) {
-  Writer out(Syntax::json);
+std::string format_whole(const Table& table, Syntax syntax) {
+  Writer out(syntax);
   out.begin_map().key("format").number(format_written);
   out.key("workloads").begin_map();
   for (const WorkloadId& workload : table.workloads()) {
@@ -36,6 +36,11 @@ std::string format_json(const Table& table) {
     out.key(workload.str()).begin_map().key("shards").number(sharding.shards);
     out.key("key_map").text(sharding.key_map == KeyMap::hash ? "hash" : "range");
     out.key("hash_version").number(sharding.hash_version);
+    if (!sharding.idle.empty()) {
+      out.key("idle").begin_list(Writer::Flow::line);
+      for (const StateId& state : sharding.idle) out.text(state.str());
+      out.end_list();
+    }
     out.key("replicas").begin_list();
     for (const ShardView* view : table.views(workload)) write_shard(out, *view);
     out.end_list().end_map();
@@ -76,6 +81,11 @@ std::optional<std::string> host_of(const Endpoint* endpoint) {
   return fmt::format("{}:{}:{}", address->host, address->port, group);
 }
 
+// Those who ask it would get no answer.
+bool is_idle(const Sharding& sharding, const Peer& peer) {
+  return std::ranges::find(sharding.idle, peer.state) != sharding.idle.end();
+}
+
 // Whether some shard has, or is to have, a leader.
 bool is_led(const std::vector<const ShardView*>& views) {
   return std::ranges::any_of(views, [](const ShardView* view) { return view->leader || view->next; });
@@ -110,10 +120,12 @@ class HostReader {
     ByHost by_host;
     const std::vector<const ShardView*> views = table_.views(workload);
     const bool led = is_led(views);
+    const Sharding sharding = *table_.sharding(workload);
     for (const ShardView* view : views) {
       if (view->leader && host(*view->leader)) by_host[*host(*view->leader)][view->shard] = ":M";
       for (const Peer& peer : view->others) {
-        if (host(peer.node)) by_host[*host(peer.node)].try_emplace(view->shard, letter(*view, peer, led));
+        if (!is_idle(sharding, peer) && host(peer.node))
+          by_host[*host(peer.node)].try_emplace(view->shard, letter(*view, peer, led));
       }
     }
     return by_host;
@@ -144,20 +156,24 @@ std::string format_rocksplicator(const Table& table) {
 }  // namespace
 
 std::string format_map(const Table& table, MapFormat format) {
-  return format == MapFormat::json ? format_json(table) : format_rocksplicator(table);
+  if (format == MapFormat::rocksplicator) return format_rocksplicator(table);
+  return format_whole(table, format == MapFormat::json ? Syntax::json : Syntax::yaml);
 }
 
 std::vector<NodeId> left_out(const Table& table, MapFormat format) {
   std::set<NodeId> out;
   HostReader reader(table);
   const auto look = [&](const NodeId& node) {
-    const bool in = format == MapFormat::json ? table.endpoint(node) != nullptr : reader.host(node).has_value();
+    const bool in = format == MapFormat::rocksplicator ? reader.host(node).has_value() : table.endpoint(node) != nullptr;
     if (!in) out.insert(node);
   };
   for (const WorkloadId& workload : table.workloads()) {
+    const Sharding sharding = *table.sharding(workload);
     for (const ShardView* view : table.views(workload)) {
       if (view->leader) look(*view->leader);
-      for (const Peer& peer : view->others) look(peer.node);
+      for (const Peer& peer : view->others) {
+        if (!is_idle(sharding, peer)) look(peer.node);
+      }
     }
   }
   return {out.begin(), out.end()};

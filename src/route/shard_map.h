@@ -5,7 +5,9 @@
 //                   "workloads": {"t1": {"shards": 3, "key_map": "hash", "hash_version": 1,
 //                     "replicas": [{"shard": 0, "epoch": 4, "change": 2, "leader": "n1", "others": {"n2": "follower"}}, …]}},
 //                   "nodes": {"n1": {"address": "10.0.0.1:9090", "zone": "dc1/r1"}}}
-//                  A shard's `next`, who is told to lead and has not said so yet, and a node's `"live": false` are there where they apply.
+//                  A workload's `idle` lists states in which replicas wait and do not serve (a standby's). A shard's `next`, who is told to lead and has not said so yet, and a node's `"live": false` are there where they apply.
+//
+//   yaml           the same
 //
 //   rocksplicator  {"t1": {"num_shards": 3, "10.0.0.1:9090:us-east-1a_0": ["00000:M", "00002:S"]}}
 //                  A host is ADDRESS:PORT:ZONE_GROUP, of which its clients take the zone to find what is near: the zone is the outermost part of
@@ -26,7 +28,7 @@
 
 namespace evenkeel::route {
 
-enum class MapFormat : std::uint8_t { json, rocksplicator };
+enum class MapFormat : std::uint8_t { json, yaml, rocksplicator };
 
 std::string format_map(const Table& table, MapFormat format);
 // Nodes that serve and are not in the map, since it cannot name them; by name. Those whose address is not known are among them.

@@ -8,7 +8,7 @@
 //   hash   xxh3 (64 bits, seed 0) of the key, modulo the number of shards. Twice as many shards: what was in i is in i or i + shards.
 //   range  the key's first 8 bytes, with zeros behind where it is shorter, as a big-endian number x: x * shards / 2^64, rounded down. Shards are
 //          even ranges of the key space in byte order; keys that share their first 8 bytes share their shard. Twice as many shards: what was in i
-//          is in 2i or 2i + 1.
+//          is in 2i or 2i + 1, so every shard but the first changes its place; the number of a range workload's shards is for life.
 //
 // A shard's version never goes back: of two documents that name a shard the higher version counts, whichever comes first, and a document
 // that is older than what is known is ignored whole. A bucket says how many shards its workload has; the highest count that any of them says
@@ -45,11 +45,12 @@ struct Picked {
   std::string address;
 };
 
-// How keys find their shards.
+// What holds for all shards of a workload: how keys find them, and who of those that a view names does not serve.
 struct Sharding {
   std::uint32_t shards = 0;
   KeyMap key_map = KeyMap::hash;
   std::uint32_t hash_version = 1;
+  std::vector<StateId> idle = {};  // in which replicas wait and are not asked: a standby's
   friend bool operator==(const Sharding&, const Sharding&) = default;
 };
 
@@ -91,7 +92,7 @@ class Table {
   std::vector<const ShardView*> views(const WorkloadId& workload) const;  // of the shards that are known, by shard
   const Endpoint* endpoint(const NodeId& node) const;
   bool live(const NodeId& node) const;
-  // Those that are live, or that a shard names and whose address is known; by name.
+  // Those that are live, or that serve a shard and whose address is known; by name.
   std::vector<NodeId> nodes() const;
 
   // The best to ask, or nothing if nobody serves in that role: those that are live first, then the nearest by zone path, and among equals by a
@@ -99,6 +100,7 @@ class Table {
   //   leader    the leader as reported, never one that is only told
   //   follower  who serves and does not lead; in a model without leaders, anybody
   //   any       anybody who serves
+  // Standbys, that is, replicas in an idle state of the view, do not serve.
   // The state of a leader is called `leader`, whatever its model calls it.
   std::optional<Picked> pick(const ShardId& shard, Role role, std::string_view near = {}, std::uint64_t salt = 0) const;
   std::optional<Picked> pick(const WorkloadId& workload, std::string_view key, Role role, std::string_view near = {},

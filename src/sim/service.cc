@@ -280,7 +280,11 @@ std::vector<node::Held> Service::Work::inventory() const {
   std::vector<node::Held> held;
   held.reserve(options_.disk->replicas.size());
   for (const auto& [shard, replica] : options_.disk->replicas)
-    held.push_back({.shard = shard, .version = replica.told, .last = replica.last, .progress = replica.log.length()});
+    held.push_back({.shard = shard,
+                    .version = replica.told,
+                    .last = replica.last,
+                    .progress = replica.log.length(),
+                    .refuses = replica.refuses});
   std::ranges::sort(held, {}, &node::Held::shard);
   return held;
 }

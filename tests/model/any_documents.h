@@ -99,6 +99,7 @@ class AnyDocuments : private AnyCluster {
     ViewBucket out{.workload = WorkloadId("t1"), .bucket = Bucket(3), .shards_in_all = small(1000)};
     out.key_map = rng_.chance(1, 2) ? KeyMap::hash : KeyMap::range;
     out.hash_version = small(3);
+    if (rng_.chance(1, 2)) out.idle.push_back(state());
     for (const ShardIndex shard : shards())
       out.shards.push_back({shard, version(), maybe(&AnyDocuments::node_id), maybe(&AnyDocuments::node_id), peers()});
     return out;

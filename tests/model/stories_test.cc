@@ -52,6 +52,7 @@ std::string describe(const StateModel& model) {
     out += fmt::format("  {} count {}{}{}\n", state.name, format(state.count), state.data ? "" : ", no data",
                        model.serves(state.name) ? ", serves" : "");
   }
+  for (const StateId& state : model.idle()) out += fmt::format("  {} is not asked\n", state);
   std::vector<StateId> all;
   for (const State& state : model.states()) all.push_back(state.name);
   all.emplace_back("error");

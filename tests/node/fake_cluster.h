@@ -44,12 +44,13 @@ class SlowHandler final : public AsyncHandler {
   void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) override {
     later_on([this, shard, epoch, answer = std::move(answer)]() mutable {
       const auto held = disk_.find(shard);
-      answer(Sealed{epoch, held == disk_.end() ? Epoch() : held->second.version.epoch, progress_});
+      answer(Sealed{epoch, held == disk_.end() ? Epoch() : held->second.last, progress_});
     });
   }
   Status report(const ShardId& shard) override {
     const auto held = disk_.find(shard);
-    return {.progress = held == disk_.end() ? 0 : held->second.progress};
+    if (held == disk_.end()) return {};
+    return {.last = held->second.last, .progress = held->second.progress};
   }
   std::vector<Held> inventory() override {
     std::vector<Held> out;

@@ -1,9 +1,9 @@
 // The reconciler's rules as stories: one input a block, its effects and reports out. Commands:
-//   node [ttl=10s] [tries=5] [slots=64] [held=t1/0@1.2:50]…    a process begins, with that on its disk
+//   node [ttl=10s] [tries=5] [slots=64] [held=t1/0@1.2:50/6]…    a process begins, with that on its disk, sealed against 6
 //   joined INCARNATION [t1=BUCKETS]…
 //   target t1/0 N.N [of=INCARNATION] [model=…] [fencing=epoch] [deadline=10m] [metadata=…]   then one line an entry (reconciler_text.h)
 //   gone t1/0
-//   done t1/0 [progress=N] [run=N]      the handler is done with what runs, or answers for another run
+//   done t1/0 [last=N] [progress=N] [run=N]   the handler is done with what runs, or answers for another run
 //   fail t1/0 WORDS…
 //   sealed t1/0 EPOCH last=N progress=N
 //   unsealed t1/0 EPOCH WORDS…
@@ -61,8 +61,12 @@ class Stories {
     for (const std::string& word : args) {
       if (!word.starts_with("held=")) continue;
       const auto at = word.find('@'), colon = word.find(':');
-      held.push_back({parse_shard_id(word.substr(5, at - 5)).value(), version_of(word.substr(at + 1, colon - at - 1)),
-                      parse_unsigned(word.substr(colon + 1)).value()});
+      const Version version = version_of(word.substr(at + 1, colon - at - 1));
+      const std::string data = word.substr(colon + 1);
+      const auto slash = data.find('/');
+      held.push_back({parse_shard_id(word.substr(5, at - 5)).value(), version, version.epoch,
+                      parse_unsigned(data.substr(0, slash)).value(),
+                      slash == std::string::npos ? Epoch() : Epoch(parse_unsigned(data.substr(slash + 1)).value())});
     }
     reconciler_ = std::make_unique<Reconciler>(std::move(options), std::move(held));
     return "ok";
@@ -101,6 +105,7 @@ class Stories {
   std::string answer(const ShardId& shard, const story::Block& block) {
     Transitioned done{.shard = shard, .run = runs_[shard], .result = {}};
     if (const auto run = option(block.args, "run"); !run.empty()) done.run = parse_unsigned(run).value();
+    done.last = Epoch(parse_unsigned(option(block.args, "last", "0")).value());
     done.progress = parse_unsigned(option(block.args, "progress", "0")).value();
     if (block.command == "fail") done.result = fail(Code::unavailable, "{}", rest_of(block.args, 1));
     return step(std::move(done));

@@ -47,6 +47,7 @@ std::string text_of(const Report& report) {
                                 report.obeyed.controller, report.obeyed.count, report.replicas.empty() ? " empty" : "");
   for (const ReplicaReport& replica : report.replicas) {
     out += fmt::format("  {} {} v={}", replica.shard, replica.state, node::text_of(replica.version));
+    if (replica.last > Epoch()) out += fmt::format(" last={}", replica.last);
     if (replica.progress > 0) out += fmt::format(" progress={}", replica.progress);
     if (replica.sealed)
       out += fmt::format(" sealed={} last={} at {}", replica.sealed->against, replica.sealed->last, replica.sealed->progress);

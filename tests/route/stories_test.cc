@@ -2,7 +2,7 @@
 //   table                 changes it, one a line:
 //                           node NAME ADDRESS [ZONE]      it is live
 //                           gone NAME                     it is not live any more
-//                           workload NAME SHARDS [range]
+//                           workload NAME SHARDS [range] [idle=STATE]
 //                           shard ID EPOCH.CHANGE [leader=NODE] [next=NODE] [NODE=STATE]…
 //                         and shows what changed
 //   pick ID ROLE [ZONE]   all who serve it in that role, best first
@@ -78,9 +78,12 @@ class Teller {
     } else if (line[0] == "gone") {
       table_ = table_.without_live(NodeId(line.at(1)));
     } else if (line[0] == "workload") {
-      const KeyMap key_map = line.size() > 3 ? KeyMap::range : KeyMap::hash;
       Sharding& sharding = shardings_[line.at(1)];
-      sharding = {static_cast<std::uint32_t>(std::stoul(line.at(2))), key_map};
+      sharding = {.shards = static_cast<std::uint32_t>(std::stoul(line.at(2)))};
+      for (std::size_t i = 3; i < line.size(); ++i) {
+        if (line[i] == "range") sharding.key_map = KeyMap::range;
+        if (line[i].starts_with("idle=")) sharding.idle.emplace_back(line[i].substr(5));
+      }
       table_ = table_.with(bucket(line[1], Bucket(0)));
     } else {
       const ShardId id = *parse_shard_id(line.at(1));
@@ -93,7 +96,11 @@ class Teller {
 
   ViewBucket bucket(const std::string& workload, Bucket number) {
     const Sharding& sharding = shardings_.at(workload);
-    return {.workload = WorkloadId(workload), .bucket = number, .shards_in_all = sharding.shards, .key_map = sharding.key_map};
+    return {.workload = WorkloadId(workload),
+            .bucket = number,
+            .shards_in_all = sharding.shards,
+            .key_map = sharding.key_map,
+            .idle = sharding.idle};
   }
 
   std::string pick(const std::vector<std::string>& args) const {

@@ -130,7 +130,8 @@ bool Machine::Work::work_on(std::uint32_t u) {
   commit.view = {.workload = workload.name,
                  .bucket = unit.bucket,
                  .shards_in_all = workload.document->spec.shards,
-                 .key_map = workload.spec.control.key_map};
+                 .key_map = workload.spec.control.key_map,
+                 .idle = workload.spec.model->idle()};
   std::set<std::uint32_t> affected;
   std::map<std::uint32_t, ShardOutput> changed;
   if (unit.respecified != workload.hash) {
@@ -177,6 +178,7 @@ bool Machine::Work::work_on(std::uint32_t u) {
       commit.targets.push_back(std::move(target));
     }
   }
+  if (commit.urgent) led_ = now_;
   unit.status = Unit::Status::writing;
   unit.pending = commit;
   out_.commits.push_back(std::move(commit));

@@ -31,7 +31,8 @@ void Machine::Work::take(Pulsed pulsed) {
     const detail::Progress now{replica.last, replica.progress};
     if (now <= progress) continue;
     progress = now;
-    if (unit.records[*slot].hand_over || unit.records[*slot].placement.front() == node.name) world_.touch(u, *slot);
+    const ShardRecord& record = unit.records[*slot];
+    if (record.hand_over || (!record.placement.empty() && record.placement.front() == node.name)) world_.touch(u, *slot);
   }
 }
 

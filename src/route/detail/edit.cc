@@ -23,7 +23,7 @@ std::vector<const ShardView*> in_order(const ViewBucket& bucket) {
   return said;
 }
 
-Sharding said_by(const ViewBucket& bucket) { return {bucket.shards_in_all, bucket.key_map, bucket.hash_version}; }
+Sharding said_by(const ViewBucket& bucket) { return {bucket.shards_in_all, bucket.key_map, bucket.hash_version, bucket.idle}; }
 
 }  // namespace
 
@@ -148,7 +148,8 @@ std::shared_ptr<const Table::Piece> Table::Edit::make(const ViewBucket& bucket, 
     serving.clear();
     if (view->leader) serving.push_back({slot(*view->leader), detail::none});
     for (const Peer& peer : view->others) {
-      if (peer.node != view->leader) serving.push_back({slot(peer.node), state(peer.state)});
+      const bool idle = std::ranges::find(bucket.idle, peer.state) != bucket.idle.end();
+      if (peer.node != view->leader && !idle) serving.push_back({slot(peer.node), state(peer.state)});
     }
     Row row{.version = view->version, .count = static_cast<std::uint32_t>(serving.size())};
     if (serving.size() <= Row::inside) {

@@ -22,6 +22,7 @@ leader-standby: initial offline, bounded leader
   leader count 1, serves
   standby count replicas, no data, serves
   offline count none, no data
+  standby is not asked
   leader to offline goes by standby
   leader to dropped goes by standby
   standby to dropped goes by offline

@@ -135,10 +135,10 @@ report t1/0 of 7 obeyed=1.10
   0 leader v=4.0
 wake +5s
 
-done t1/0 progress=3
+done t1/0 last=4 progress=3
 ----
 report t1/0 of 7 obeyed=1.10
-  0 follower v=5.0 progress=3
+  0 follower v=5.0 last=4 progress=3
 
 # Told to lead again while it steps down: the step is finished, since only that says where it is.
 target t1/0 1.11
@@ -147,7 +147,7 @@ target t1/0 1.11
 lead t1/0 at 6
 start #9 t1/0 follower -> leader v=6.0 first peers=n3:follower urgent
 report t1/0 of 7 obeyed=1.11
-  0 follower v=6.0 progress=3
+  0 follower v=6.0 last=4 progress=3
 
 done t1/0
 ----

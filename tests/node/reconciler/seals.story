@@ -142,3 +142,23 @@ start #5 t1/1 offline -> follower v=4.0 first peers=n3:follower
 report t1/0 of 7 obeyed=1.9
   0 leader v=4.2 sealed=6 last=4 at 61
   1 offline v=4.0 sealed=5 last=0 at 0
+
+# What was sealed before a restart is reported with the inventory, so that no epoch below it is chosen again.
+node held=t1/0@3.1:40/5 held=t1/1@3.1:40/3
+----
+ok
+
+joined 8 t1=1
+----
+report t1/0 of 8 obeyed=0.0
+  0 offline v=3.1 last=3 progress=40 sealed=5 last=3 at 40
+  1 offline v=3.1 last=3 progress=40
+
+# And nobody leads here below it.
+target t1/0 2.1 of=8
+0 leader v=4.0
+----
+start #1 t1/0 offline -> follower -> leader v=4.0 first
+report t1/0 of 8 obeyed=2.1
+  0 offline v=4.0 last=3 progress=40 sealed=5 last=3 at 40
+  1 offline v=3.1 last=3 progress=40

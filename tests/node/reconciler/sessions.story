@@ -6,24 +6,24 @@ ok
 joined 7 t1=2
 ----
 report t1/1 of 7 obeyed=0.0
-  0 offline v=3.1 progress=50
-  1 offline v=3.2 progress=60
+  0 offline v=3.1 last=3 progress=50
+  1 offline v=3.2 last=3 progress=60
 report t2/0 of 7 obeyed=0.0
-  5 offline v=1.1 progress=7
+  5 offline v=1.1 last=1 progress=7
 
 target t1/1 4.1
 0 follower v=3.5 reason=restart held=3 peers=n2:leader copy=n2
 ----
 start #1 t1/0 offline -> follower v=3.5 restart held=3 peers=n2:leader copy=n2
 report t1/1 of 7 obeyed=4.1
-  0 offline v=3.5 progress=50
-  1 offline v=3.2 progress=60
+  0 offline v=3.5 last=3 progress=50
+  1 offline v=3.2 last=3 progress=60
 
-done t1/0 progress=55
+done t1/0 last=3 progress=55
 ----
 report t1/1 of 7 obeyed=4.1
-  0 follower v=3.5 progress=55
-  1 offline v=3.2 progress=60
+  0 follower v=3.5 last=3 progress=55
+  1 offline v=3.2 last=3 progress=60
 
 target t1/1 4.2
 0 leader v=4.0 reason=failover held=3 peers=n2:follower
@@ -31,21 +31,21 @@ target t1/1 4.2
 lead t1/0 at 4
 start #2 t1/0 follower -> leader v=4.0 failover held=3 peers=n2:follower urgent
 report t1/1 of 7 obeyed=4.2
-  0 follower v=4.0 progress=55
-  1 offline v=3.2 progress=60
+  0 follower v=4.0 last=3 progress=55
+  1 offline v=3.2 last=3 progress=60
 
 done t1/0 progress=56
 ----
 report t1/1 of 7 obeyed=4.2
   0 leader v=4.0 progress=56
-  1 offline v=3.2 progress=60
+  1 offline v=3.2 last=3 progress=60
 
 target t1/0 4.1
 1 follower v=3.5 reason=restart held=3 peers=n2:leader copy=n2
 ----
 start #3 t1/1 offline -> follower v=3.5 restart held=3 peers=n2:leader copy=n2
 report t1/0 of 7 obeyed=4.1
-  1 offline v=3.5 progress=60
+  1 offline v=3.5 last=3 progress=60
 report t1/1 of 7 obeyed=4.2
   0 leader v=4.0 progress=56
 
@@ -75,7 +75,7 @@ report t1/1 of 8 obeyed=0.0
   0 follower v=4.0 progress=57
   1 follower v=3.5 progress=61
 report t2/0 of 8 obeyed=0.0
-  5 offline v=1.1 progress=7
+  5 offline v=1.1 last=1 progress=7
 
 target t1/0 4.3 of=7
 1 dropped v=9.0
@@ -115,7 +115,7 @@ report t1/1 of 9 obeyed=0.0
   0 follower v=6.0 progress=57
   1 follower v=3.5 progress=61
 report t2/0 of 9 obeyed=0.0
-  5 offline v=1.1 progress=7
+  5 offline v=1.1 last=1 progress=7
 wake +5s
 
 done t1/0
@@ -159,7 +159,7 @@ report t1/1 of 10 obeyed=0.0
   0 offline v=6.1
   1 follower v=3.5 progress=61
 report t2/0 of 10 obeyed=0.0
-  5 offline v=1.1 progress=7
+  5 offline v=1.1 last=1 progress=7
 
 show
 ----

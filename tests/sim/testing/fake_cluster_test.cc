@@ -1,0 +1,208 @@
+// A tiny service in a FakeCluster: what its author would test.
+
+#include "evenkeel/sim/testing/fake_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <stdexcept>
+
+namespace evenkeel::sim {
+namespace {
+
+const WorkloadId t("t");
+ShardId shard(std::uint32_t number) { return {t, ShardIndex(number)}; }
+NodeId n(int number) { return NodeId(fmt::format("n{}", number)); }
+
+// Takes part in everything, and has a number for data.
+class Counter final : public node::ShardHandler {
+ public:
+  Result<> transition(const node::Transition& transition, std::stop_token) override {
+    ++transitions;
+    if (fails) return fail(Code::unavailable, "out of order");
+    if (throws) throw std::runtime_error("what a bug throws");
+    if (transition.to.str() == state_dropped) {
+      disk.erase(transition.shard);
+      return {};
+    }
+    Replica& replica = disk[transition.shard];
+    replica.version = transition.version;
+    replica.reason = transition.reason;
+    // Its own leading, or what it takes from the leader.
+    if (transition.to.str() == "leader" || transition.copy_from) replica.last = transition.version.epoch;
+    return {};
+  }
+  Sealed seal(const ShardId& id, Epoch epoch) override { return {epoch, disk[id].last, disk[id].count}; }
+  node::Status report(const ShardId& id) override {
+    const auto found = disk.find(id);
+    if (found == disk.end()) return {};
+    return {.last = found->second.last, .progress = found->second.count};
+  }
+  std::vector<node::Held> inventory() override {
+    std::vector<node::Held> held;
+    for (const auto& [id, replica] : disk) held.push_back({id, replica.version, replica.last, replica.count});
+    return held;
+  }
+
+  struct Replica {
+    Version version;
+    Epoch last;
+    std::uint64_t count = 0;
+    Reason reason = Reason::first;
+  };
+  std::map<ShardId, Replica> disk;
+  int transitions = 0;
+  bool fails = false;
+  bool throws = false;
+};
+
+struct Three {
+  explicit Three(FakeOptions options = {}, Workload workload = {.name = t, .shards = 4, .replicas = 3})
+      : cluster(std::move(options)) {
+    for (int i = 1; i <= 3; ++i) cluster.add_node(n(i), handlers[i], {.zone = fmt::format("z{}", i)});
+    const auto created = cluster.create(std::move(workload));
+    EXPECT_TRUE(created) << created.error().message;
+    EXPECT_TRUE(cluster.run_until_settled(1min)) << cluster.why_not_settled();
+  }
+  std::map<int, Counter> handlers;
+  FakeCluster cluster;
+};
+
+TEST(FakeCluster, ShardsArePlacedServedAndLed) {
+  Three three;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const auto led = three.cluster.leader(shard(i));
+    ASSERT_TRUE(led);
+    EXPECT_TRUE(three.cluster.may_lead(led->node, shard(i), led->epoch));
+    EXPECT_FALSE(three.cluster.may_lead(led->node, shard(i), led->epoch.next()));
+    int others = 0;
+    for (int node = 1; node <= 3; ++node) others += three.cluster.state(n(node), shard(i)) == StateId("follower") ? 1 : 0;
+    EXPECT_EQ(others, 2);
+  }
+  const auto to = three.cluster.route().pick(t, "user-17", route::Role::leader);
+  ASSERT_TRUE(to);
+  EXPECT_EQ(three.cluster.leader(shard(to->shard.value())), (Led{to->node, to->version.epoch}));
+}
+
+TEST(FakeCluster, AKilledLeaderIsFollowedByAnother) {
+  Three three;
+  const Led before = three.cluster.leader(shard(0)).value();
+  node::Node& node = three.cluster.node(before.node);
+  EXPECT_TRUE(node.may_lead(shard(0), before.epoch));
+  three.cluster.kill(before.node);
+  EXPECT_FALSE(node.may_lead(shard(0), before.epoch)) << "it is dead";
+  EXPECT_FALSE(node.is_current());
+  ASSERT_TRUE(three.cluster.run_until_settled(1min)) << three.cluster.why_not_settled();
+  const Led after = three.cluster.leader(shard(0)).value();
+  EXPECT_NE(after.node, before.node);
+  EXPECT_GT(after.epoch, before.epoch);
+}
+
+TEST(FakeCluster, ARestartFindsWhatWasOnDiskAndANewDiskDoesNot) {
+  Three three;
+  three.cluster.kill(n(2));
+  three.cluster.run_for(30s);
+  three.cluster.start(n(2), three.handlers[2]);
+  ASSERT_TRUE(three.cluster.run_until_settled(3min)) << three.cluster.why_not_settled();  // it leads again when it was steady
+  EXPECT_EQ(three.handlers[2].disk.at(shard(0)).reason, Reason::restart);
+
+  three.cluster.kill(n(2));
+  three.handlers[2].disk.clear();
+  three.cluster.start(n(2), three.handlers[2], Disk::empty);
+  ASSERT_TRUE(three.cluster.run_until_settled(3min)) << three.cluster.why_not_settled();
+  EXPECT_NE(three.handlers[2].disk.at(shard(0)).reason, Reason::restart);
+}
+
+TEST(FakeCluster, OneThatIsCutOffStopsLeadingByItself) {
+  Three three;
+  const Led before = three.cluster.leader(shard(0)).value();
+  three.cluster.cut_off(before.node);
+  ASSERT_TRUE(three.cluster.run_until([&] { return !three.cluster.may_lead(before.node, shard(0), before.epoch); }, 1min));
+  const auto others_lead = [&] {
+    const auto led = three.cluster.leader(shard(0));
+    return led && led->node != before.node;
+  };
+  EXPECT_FALSE(others_lead()) << "it stops before anybody else begins";
+  ASSERT_TRUE(three.cluster.run_until(others_lead, 1min));
+  three.cluster.heal(before.node);
+  EXPECT_TRUE(three.cluster.run_until_settled(5min)) << three.cluster.why_not_settled();
+}
+
+TEST(FakeCluster, ANodeLeavesInOrder) {
+  Three three({}, {.name = t, .shards = 4, .replicas = 2});
+  const Led before = three.cluster.leader(shard(0)).value();
+  const auto left = three.cluster.leave(before.node, 2min);
+  EXPECT_TRUE(left) << left.error().message;
+  EXPECT_FALSE(three.cluster.running(before.node));
+  ASSERT_TRUE(three.cluster.run_until_settled(1min)) << three.cluster.why_not_settled();
+  EXPECT_NE(three.cluster.leader(shard(0)).value().node, before.node);
+}
+
+TEST(FakeCluster, ADrainedNodeHoldsNothing) {
+  Three three({}, {.name = t, .shards = 4, .replicas = 2});
+  ASSERT_TRUE(three.cluster.operate(n(1), {.operation = Operation::drain}));
+  ASSERT_TRUE(three.cluster.run_until([&] { return three.handlers[1].disk.empty(); }, 5min)) << three.cluster.why_not_settled();
+  EXPECT_TRUE(three.cluster.run_until_settled(1min)) << three.cluster.why_not_settled();
+}
+
+TEST(FakeCluster, AnotherControllerGoesOn) {
+  Three three({.controllers = 2});
+  const auto* before = three.cluster.controller();
+  three.cluster.restart_controller();
+  ASSERT_TRUE(three.cluster.run_until([&] { return three.cluster.controller() != nullptr; }, 1min));
+  EXPECT_NE(three.cluster.controller(), before);
+  three.cluster.kill(three.cluster.leader(shard(0)).value().node);
+  EXPECT_TRUE(three.cluster.run_until_settled(1min)) << three.cluster.why_not_settled();
+}
+
+TEST(FakeCluster, WhatAHandlerSaysAndThrowsIsSeen) {
+  Counter handler;
+  handler.throws = true;
+  std::vector<std::string> said;
+  FakeCluster cluster;
+  cluster.on_event([&](const control::Event& event) { said.push_back(event.text); });
+  cluster.add_node(n(1), handler);
+  ASSERT_TRUE(cluster.create({.name = t, .shards = 1}));
+  EXPECT_FALSE(cluster.run_until_settled(1min));
+  EXPECT_FALSE(cluster.why_not_settled().empty());
+  EXPECT_FALSE(said.empty());
+  handler.throws = false;
+  EXPECT_TRUE(cluster.run_until_settled(5min)) << cluster.why_not_settled();
+}
+
+TEST(FakeCluster, WhatIsWrongIsRefused) {
+  FakeCluster cluster;
+  EXPECT_EQ(cluster.create({.name = t, .shards = 1, .state_model = StateModelId("nothing")}).error().code, Code::invalid);
+  EXPECT_EQ(cluster.create({.name = WorkloadId("a/b"), .shards = 1}).error().code, Code::invalid);
+  ASSERT_TRUE(cluster.create({.name = t, .shards = 1}));
+  EXPECT_EQ(cluster.create({.name = t, .shards = 1}).error().code, Code::conflict);
+  EXPECT_EQ(cluster.erase(WorkloadId("nothing")).error().code, Code::not_found);
+}
+
+TEST(FakeCluster, NodesAreReadyAndGoneAsTheLibrarySays) {
+  Counter handler;
+  FakeCluster cluster;
+  node::Node& node = cluster.add_node(n(1), handler);
+  EXPECT_FALSE(node.is_current());
+  EXPECT_TRUE(node.ready(1min));
+  EXPECT_TRUE(node.is_current());
+  EXPECT_TRUE(node.leave(1min));
+  EXPECT_FALSE(node.is_current());
+  EXPECT_FALSE(node.ready(1s));
+}
+
+TEST(FakeCluster, TheSameCallsGiveTheSameRun) {
+  const auto life = [] {
+    std::vector<std::string> said;
+    Three three({.seed = 7});
+    three.cluster.on_event([&](const control::Event& event) { said.push_back(event.text); });
+    three.cluster.kill(n(1));
+    three.cluster.run_for(10min);
+    said.push_back(fmt::format("{}", three.cluster.store().contents().revision));
+    return said;
+  };
+  EXPECT_EQ(life(), life());
+}
+
+}  // namespace
+}  // namespace evenkeel::sim
