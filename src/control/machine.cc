@@ -12,6 +12,7 @@ Machine::Machine(MachineOptions options) : work_(std::make_unique<Work>(std::mov
 Machine::~Machine() = default;
 Output Machine::step(Input input, Instant now) { return work_->step(std::move(input), now); }
 bool Machine::at_rest() const { return work_->at_rest(); }
+Epoch Machine::highest_epoch() const { return work_->highest_epoch(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
@@ -356,6 +357,17 @@ void Machine::Work::round() {
   std::ranges::stable_sort(out_.commits, std::greater<>(), &Commit::urgent);
   if (!wakes_.empty()) wake_at(wakes_.begin()->first);
   if (throttles_.looks_again()) wake_at(now_);
+}
+
+Epoch Machine::Work::highest_epoch() const {
+  Epoch highest = options_.epochs_above;
+  for (const Unit& unit : world_.units) {
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const ShardRecord& record = unit.records[slot];
+      highest = std::max({highest, record.version.epoch, record.seal.value_or(Epoch(0)), world_.highest(unit, slot)});
+    }
+  }
+  return highest;
 }
 
 }  // namespace evenkeel::control

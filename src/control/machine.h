@@ -35,6 +35,8 @@ struct MachineOptions {
   Duration waits_saved = 10s;       // how often waits are written down
   Duration put_again = 1s;          // a small document that was put and is not seen is put again
   std::uint32_t pulses_missed = 3;  // after so many a node is suspect
+  // Grants are above this: what the store said before it was put back to an older state may be in force somewhere.
+  Epoch epochs_above;
   Duration plan_pause =
       50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
   Duration plan_patience = 2s;  // and so long after leadership has changed, but no later than this
@@ -167,6 +169,8 @@ class Machine {
 
   // Nothing is being written or planned, and nothing waits for its turn. O(1).
   bool at_rest() const;
+  // Of all that it has seen. O(shards).
+  Epoch highest_epoch() const;
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
   std::optional<ShardState> explain(const ShardId& shard) const;

@@ -89,6 +89,8 @@ class AsyncHandler {
   virtual void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) = 0;
   virtual Status report(const ShardId& shard) = 0;
   virtual std::vector<Held> inventory() = 0;
+  // The shards whose report() may say something else than at the last call, so that a pulse need not ask all; nothing: it does not know.
+  virtual std::optional<std::vector<ShardId>> changed() { return std::nullopt; }
 };
 
 }  // namespace evenkeel::node

@@ -334,13 +334,15 @@ void Participant::Work::pulse_now() {
   if (!joined() || !options_.send_pulse) return;
   Pulse pulse{.node = options_.node.name, .incarnation = next_, .count = ++pulses_};
   const bool whole = pulses_ % pulses_whole == 1;
+  const auto changed = handler_.changed();
   if (whole) pulsed_.clear();
-  for (const auto& replica : reconciler_.replicas()) {
-    Status status = handler_.report(replica.shard);
-    const auto [known, is_new] = pulsed_.try_emplace(replica.shard, status);
+  for (const ShardId& shard : changed && !whole ? *changed : reconciler_.shards()) {
+    if (!reconciler_.holds(shard)) continue;
+    Status status = handler_.report(shard);
+    const auto [known, is_new] = pulsed_.try_emplace(shard, status);
     if (!is_new && known->second == status) continue;
     known->second = status;
-    pulse.replicas.push_back({replica.shard, status.last, status.progress, status.lag, std::move(status.load)});
+    pulse.replicas.push_back({shard, status.last, status.progress, status.lag, std::move(status.load)});
   }
   options_.send_pulse(pulse);
 }

@@ -348,6 +348,15 @@ std::vector<Reconciler::Replica> Reconciler::replicas() const {
   return out;
 }
 
+std::vector<ShardId> Reconciler::shards() const {
+  std::vector<ShardId> out;
+  out.reserve(work_->items().size());
+  for (const auto& [shard, item] : work_->items()) out.push_back(shard);
+  return out;
+}
+
+bool Reconciler::holds(const ShardId& shard) const { return work_->items().contains(shard); }
+
 bool Reconciler::may_lead(const ShardId& shard, Epoch epoch) const {
   const auto found = work_->items().find(shard);
   return found != work_->items().end() && epoch != Epoch() && found->second.lead == epoch;

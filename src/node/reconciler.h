@@ -125,7 +125,9 @@ class Reconciler {
     bool running = false;
     std::string error;
   };
-  std::vector<Replica> replicas() const;                   // in order, for people and checkers
+  std::vector<Replica> replicas() const;  // in order, for people and checkers
+  std::vector<ShardId> shards() const;    // the same, only which
+  bool holds(const ShardId& shard) const;
   bool may_lead(const ShardId& shard, Epoch epoch) const;  // as the effects so far say
   // Nothing is running, failing or waiting: every entry read so far is carried out. O(1).
   bool settled() const;

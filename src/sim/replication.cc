@@ -57,6 +57,7 @@ void Service::Work::take_write(const std::string& client, const ShardId& shard, 
   Disk::Replica& disk = options_.disk->replicas.at(shard);
   services_.ledger_.accepted(shard, leading->epoch, options_.node, self_);
   disk.log.append(leading->epoch);
+  changed_.insert(shard);
   write.position = disk.log.length();
   leading->waiting.push_back(std::move(write));
   acknowledge(shard, *leading);
@@ -116,6 +117,7 @@ bool Service::Work::take(const ShardId& shard, Epoch epoch, const WriteLog& log)
   if (epoch == disk.last && !log.starts_with(disk.log)) return false;  // two have led at one epoch; the ledger says so
   disk.log = log;
   disk.last = epoch;
+  changed_.insert(shard);
   refuse_below(shard, epoch);
   return true;
 }

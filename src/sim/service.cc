@@ -184,6 +184,7 @@ void Service::Work::come_to(const node::Transition& transition, Replica& replica
     replica.leading.reset();
   }
   replica.state = transition.to;
+  changed_.insert(transition.shard);
   if (!has_data(known, transition.to)) {  // dropped too
     options_.disk->replicas.erase(transition.shard);
     return;
@@ -204,6 +205,7 @@ Result<> Service::Work::begin_to_lead(const node::Transition& transition, Replic
   Disk::Replica& disk = options_.disk->replicas[shard];
   disk.told = std::max(disk.told, transition.version);
   disk.last = disk.refuses = epoch;
+  changed_.insert(shard);
   replica.state = transition.to;
   const bool is_same = replica.leading && replica.leading->epoch == epoch && !replica.leading->over;
   if (!is_same) {
@@ -268,6 +270,12 @@ node::Status Service::Work::report(const ShardId& shard) const {
   return status;
 }
 
+std::vector<ShardId> Service::Work::changed() {
+  std::vector<ShardId> all(changed_.begin(), changed_.end());
+  changed_.clear();
+  return all;
+}
+
 std::vector<node::Held> Service::Work::inventory() const {
   std::vector<node::Held> held;
   held.reserve(options_.disk->replicas.size());
@@ -319,6 +327,7 @@ void Service::seal(ShardId shard, Epoch epoch, std::move_only_function<void(Resu
 }
 
 node::Status Service::report(const ShardId& shard) { return work_->report(shard); }
+std::optional<std::vector<ShardId>> Service::changed() { return work_->changed(); }
 std::vector<node::Held> Service::inventory() { return work_->inventory(); }
 bool Service::acts(const ShardId& shard, Epoch epoch) const { return work_->acts(shard, epoch); }
 const NodeId& Service::node() const { return work_->node(); }

@@ -140,6 +140,7 @@ class Service final : public node::AsyncHandler, public Acting {
   void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) override;
   node::Status report(const ShardId& shard) override;
   std::vector<node::Held> inventory() override;
+  std::optional<std::vector<ShardId>> changed() override;
 
   // It is in the bounded state at that epoch, was not refused, and may lead.
   bool acts(const ShardId& shard, Epoch epoch) const override;

@@ -85,6 +85,7 @@ void Simulation::Work::make_workloads() {
   const bool all = std::ranges::all_of(spec_.nodes, [&](const Node& node) { return seen_.last_live(node.name).has_value(); });
   if (!all && elapsed() < nodes_within) return void(loop_.post_after(look_every, [this] { make_workloads(); }));
   for (const Workload& workload : spec_.workloads) write_workload(workload);
+  begun_ = true;
 }
 
 std::optional<WorkloadFacts> Simulation::Work::facts(const WorkloadId& workload) const {

@@ -91,6 +91,7 @@ struct ShardInput {
   Epoch highest;       // that any report or seal of any node has named
   Epoch begins_above;  // what an earlier workload of this name has reached: what is held of that is nobody's
   std::vector<Orphan> orphans;
+  Epoch led;                       // the highest that any node was told, or has data of
   bool may_move = true;            // no maintenance, no freeze
   bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
   const OrderDocument* order = nullptr;

@@ -218,6 +218,8 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
 
 void ShardStep::seal_and_lead() {
   if (begins_anew()) return;
+  // Nobody is told an epoch that is only sealed, unless it was granted in a history that the store has lost: then it is not free.
+  if (next_.seal && in_.led >= *next_.seal && !broken(Broken::forget_named_epochs)) next_.seal.reset();
   if (!next_.seal) {
     next_.seal = next_epoch();
     timers_.sealing = in_.now;

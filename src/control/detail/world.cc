@@ -554,6 +554,12 @@ std::vector<std::tuple<ShardId, NodeId, Epoch>> World::strays() const {
   return found;
 }
 
+Epoch World::led(const Unit& unit, std::uint32_t slot) const {
+  Epoch highest;
+  for (const HeldReport& held : unit.reports[slot]) highest = std::max({highest, held.report.version.epoch, held.report.last});
+  return highest;
+}
+
 Epoch World::highest(const Unit& unit, std::uint32_t slot) const {
   Epoch highest = workloads[unit.workload].document ? workloads[unit.workload].document->highest : Epoch(0);
   for (const HeldReport& held : unit.reports[slot]) {

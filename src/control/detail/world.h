@@ -139,6 +139,7 @@ class World {
   std::vector<Orphan> orphans(const Unit& unit, std::uint32_t slot) const;
   // What nodes hold of workloads that nobody knows.
   std::vector<std::tuple<ShardId, NodeId, Epoch>> strays() const;
+  Epoch led(const Unit& unit, std::uint32_t slot) const;
 
   ConfigDocument config;
   std::vector<NodeInfo> nodes;

@@ -12,6 +12,12 @@
 #include "evenkeel/store/session.h"
 
 namespace evenkeel::control {
+namespace {
+
+// Epochs that were given and lost with the store before this controller has seen them are fewer.
+constexpr std::uint64_t epochs_unseen = 1000;
+
+}  // namespace
 
 Planner plan_at_once() {
   return [](Cluster problem, std::move_only_function<void(place::Plan)> answer) { answer(place::plan(problem)); };
@@ -62,6 +68,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   MachineOptions machine_options() const {
     MachineOptions options = options_.machine;
     options.cluster = options_.cluster;
+    options.epochs_above = epochs_above_;
     return options;
   }
   void log(std::string_view what, const Error& error) const {
@@ -200,6 +207,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void begin_anew(const store::Changes& changes) {
     log("watch", {Code::conflict, fmt::format("the store went back from revision {} to {}", *seen_, changes.revision)});
     leave_office();
+    epochs_above_ = Epoch(machine_->highest_epoch().value() + epochs_unseen);
     machine_.emplace(machine_options());
     revisions_.clear();
     writing_.clear();
@@ -397,7 +405,6 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   const ControllerOptions options_;
   const Keys keys_;
   std::optional<Rng> names_;
-  std::optional<Machine> machine_;
   std::function<void(const Event&)> on_event_;
   bool gone_ = false;
 
@@ -418,10 +425,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
   std::unique_ptr<store::Beats> beats_;
   std::map<NodeId, Incarnation> incarnations_;
+  Epoch epochs_above_;
   std::set<Incarnation> doubted_;  // that an older state of the store has shown
   std::map<NodeId, std::unique_ptr<store::Observer>> observers_;
   Timer timer_;
   Timer pause_;
+  std::optional<Machine> machine_;
 };
 
 Controller::Controller(store::Store& store, ControllerOptions options)

@@ -65,6 +65,7 @@ std::string Simulation::Work::why_not(const Condition& condition) const {
 std::string Simulation::Work::why_not_settled() const {
   const control::Machine* machine = active();
   if (machine == nullptr) return "no controller is active";
+  if (!begun_) return "its workloads are not made yet";
   if (!seen_.settled()) return fmt::format("{}", fmt::join(seen_.why_unsettled(named_max), ", "));
   if (!operator_->idle()) return "the operator's documents are not written yet";
   if (!machine->at_rest()) return "the controller has something to do";

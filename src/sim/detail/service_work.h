@@ -31,6 +31,7 @@ class Service::Work {
   Sealed seal(const ShardId& shard, Epoch epoch);
   node::Status report(const ShardId& shard) const;
   std::vector<node::Held> inventory() const;
+  std::vector<ShardId> changed();
 
   bool acts(const ShardId& shard, Epoch epoch) const;
   bool is_current() const { return !current || current(); }
@@ -154,6 +155,7 @@ class Service::Work {
   ServiceOptions options_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();
   ShardMap<Replica> replicas_;
+  std::set<ShardId> changed_;  // of which the status may be another than when it was asked last
   std::set<std::pair<Instant, ShardId>> resends_;
   Timer timer_;
   Instant armed_ = Instant::max();

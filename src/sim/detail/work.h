@@ -159,6 +159,7 @@ class Simulation::Work {
 
   std::optional<std::string> violation_;
   Cluster spec_;             // as operators have it
+  bool begun_ = false;       // its workloads are made
   std::uint64_t stops_ = 0;  // of the store
   struct Known {
     Duration at = {};

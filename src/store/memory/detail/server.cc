@@ -67,11 +67,23 @@ Result<Committed> World::Server::commit(Owner owner, const Txn& txn) {
   if (!done) return done;
   state_.keep(faults_.history);
   if (observer_) observer_(known_.at(owner).name, txn, *done);
-  if (state_.revision() == before) return done;
-  for (const auto& [id, watch] : watches_) {
-    if (!watch.under_way && !watch.stalled && state_.touched(watch.prefix)) wake(id, {});
-  }
+  if (state_.revision() != before) wake_touched();
   return done;
+}
+
+// Those that watch something above what was written: a prefix ends with a slash, so there are few of a key.
+void World::Server::wake_touched() {
+  std::set<WatchId> touched;
+  for (const std::string_view key : state_.touched()) {
+    for (std::size_t end = key.find('/'); end != key.npos; end = key.find('/', end + 1)) {
+      const auto found = watched_.find(key.substr(0, end + 1));
+      if (found != watched_.end()) touched.insert(found->second.begin(), found->second.end());
+    }
+  }
+  for (const WatchId id : touched) {
+    const Watch& watch = watches_.at(id);
+    if (!watch.under_way && !watch.stalled) wake(id, {});
+  }
 }
 
 Revision World::Server::as_of(Revision seen) {
@@ -97,9 +109,22 @@ Result<Revision> World::Server::compact(Revision before) {
 
 World::Server::WatchId World::Server::watch(Owner from, std::string prefix, std::optional<Revision> after, OnChanges on_changes) {
   const WatchId id = ++watch_ids_;
+  watched_[prefix].insert(id);
   watches_.emplace(id, Watch{from, std::move(prefix), after, std::make_shared<OnChanges>(std::move(on_changes)), false, false});
   wake(id, delay());
   return id;
+}
+
+// Destroys what it owns when the map is in order again.
+void World::Server::unwatch(WatchId id) {
+  const auto gone = watches_.extract(id);
+  if (gone) forget_prefix(id, gone.mapped().prefix);
+}
+
+void World::Server::forget_prefix(WatchId id, const std::string& prefix) {
+  const auto found = watched_.find(prefix);
+  found->second.erase(id);
+  if (found->second.empty()) watched_.erase(found);
 }
 
 void World::Server::wake(WatchId id, Duration delay) {
@@ -177,7 +202,9 @@ void World::Server::detach(Owner owner) {
   std::vector<std::map<WatchId, Watch>::node_type> gone;
   for (auto at = watches_.begin(); at != watches_.end();) {
     const auto watch = at++;
-    if (watch->second.owner == owner) gone.push_back(watches_.extract(watch));
+    if (watch->second.owner != owner) continue;
+    forget_prefix(watch->first, watch->second.prefix);
+    gone.push_back(watches_.extract(watch));
   }
   known_.at(owner).client = nullptr;
   begin_lease_end(owner);

@@ -31,7 +31,7 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   void send(Owner from, Request request);
 
   WatchId watch(Owner from, std::string prefix, std::optional<Revision> after, OnChanges on_changes);
-  void unwatch(WatchId id) { watches_.extract(id); }  // destroys what it owns when the map is in order again
+  void unwatch(WatchId id);
 
   const memory::State& state() const { return state_; }
   const Faults& faults() const { return faults_; }
@@ -95,6 +95,8 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   void deliver(WatchId id);
   void arrive_changes(WatchId id, std::uint64_t life, Changes changes);
   void wake(WatchId id, Duration delay);
+  void wake_touched();
+  void forget_prefix(WatchId id, const std::string& prefix);
 
   void begin_anew();
   void begin_lease_end(Owner owner);
@@ -108,6 +110,7 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   WatchId watch_ids_ = 0;
   std::map<Owner, Known> known_;
   std::map<WatchId, Watch> watches_;
+  std::map<std::string, std::set<WatchId>, std::less<>> watched_;  // by prefix
   std::set<std::string> cut_;
   std::deque<Held> held_;
   bool stopped_ = false;

@@ -119,9 +119,12 @@ std::vector<Change> State::changes(std::string_view prefix, Revision after, Revi
   return changes;
 }
 
-bool State::touched(std::string_view prefix) const {
-  return !history_.empty() && std::any_of(history_.back().begin(), history_.back().end(),
-                                          [&](const Edit& edit) { return is_below(edit.key, prefix); });
+std::vector<std::string_view> State::touched() const {
+  std::vector<std::string_view> keys;
+  if (!history_.empty()) {
+    for (const Edit& edit : history_.back()) keys.push_back(edit.key);
+  }
+  return keys;
 }
 
 // The revision `before` itself stays readable: its state is today's with all edits after it undone.

@@ -39,8 +39,8 @@ class State {
   bool remembers(Revision after) const { return after >= forgotten_ && after <= revision_; }
   // What happened below the prefix after one revision and up to another, in order; `latest`: only the last change of each key.
   std::vector<Change> changes(std::string_view prefix, Revision after, Revision until, bool latest) const;
-  // Whether the latest revision changed anything below it.
-  bool touched(std::string_view prefix) const;
+  // The keys that the latest revision changed.
+  std::vector<std::string_view> touched() const;
 
   void forget(Revision before);
   // Forgets all but the latest revisions.
