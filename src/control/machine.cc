@@ -11,6 +11,7 @@ using detail::Unit;
 Machine::Machine(MachineOptions options) : work_(std::make_unique<Work>(std::move(options))) {}
 Machine::~Machine() = default;
 Output Machine::step(Input input, Instant now) { return work_->step(std::move(input), now); }
+bool Machine::at_rest() const { return work_->at_rest(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
@@ -195,7 +196,10 @@ void Machine::Work::ask_for_plan() {
   if (!world_.plan_due || planning_ || !may_move()) return;
   world_.plan_due = false;
   detail::place_everywhere(world_);
-  problem_ = detail::problem_of(world_, now_);
+  problem_ = detail::problem_of(world_, options_.cluster, now_);
+  for (const detail::Trouble& trouble : detail::leave_out_what_is_wrong(*problem_))
+    say(Event::Kind::error, std::nullopt, std::nullopt, fmt::format("cannot be planned: {}", trouble.what));
+  if (problem_->workloads.empty()) return problem_.reset();
   planning_ = true;
   out_.plan = *problem_;
 }

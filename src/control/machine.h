@@ -145,6 +145,8 @@ class Machine {
 
   Output step(Input input, Instant now);
 
+  // Nothing is being written or planned, and nothing waits for its turn. O(1).
+  bool at_rest() const;
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
   std::optional<ShardState> explain(const ShardId& shard) const;

@@ -26,19 +26,11 @@
 #include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/control/control.h"
 #include "evenkeel/model/documents.h"
+#include "evenkeel/sim/service_times.h"
 #include "evenkeel/sim/story.h"
 #include "evenkeel/store/memory/memory.h"
 
 namespace evenkeel::sim {
-
-// How long the service's transitions take, each drawn between half and one and a half of it.
-struct ServiceTimes {
-  Duration open = 100ms;
-  Duration copy = 2s;  // of one shard
-  Duration lead = 20ms;
-  Duration step_down = 20ms;
-  Duration close = 50ms;
-};
 
 struct SimOptions {
   std::uint64_t seed = 0;

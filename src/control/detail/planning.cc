@@ -17,7 +17,7 @@ const std::vector<NodeId>& placement_of(const Unit& unit, std::uint32_t slot) {
 
 class ProblemMaker {
  public:
-  ProblemMaker(const World& world, Instant now) : world_(world), now_(now) {}
+  ProblemMaker(const World& world, const ClusterId& name, Instant now) : world_(world), now_(now) { cluster_.name = name; }
 
   Cluster make() {
     cluster_.settings = world_.config.settings;
@@ -63,7 +63,7 @@ class ProblemMaker {
         break;
     }
     if (gone) node.status = lost ? NodeStatus::down : NodeStatus::cordoned;
-    if (!gone && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
+    if (!gone && info.live && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
     index_.emplace(info.name, NodeIndex(static_cast<std::uint32_t>(cluster_.nodes.size())));
     for (const ShardId& shard : info.order.disabled)
       cluster_.barred.push_back({shard.workload, shard.shard, index_.at(info.name)});
@@ -170,7 +170,31 @@ Duration delay_of(const World& world, const NodeInfo& node) {
   return node.order.rebalance_delay.value_or(world.config.settings.control.rebalance_delay);
 }
 
-Cluster problem_of(const World& world, Instant now) { return ProblemMaker(world, now).make(); }
+Cluster problem_of(const World& world, const ClusterId& name, Instant now) { return ProblemMaker(world, name, now).make(); }
+
+std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem) {
+  std::vector<Trouble> troubles;
+  while (true) {
+    const std::vector<Problem> problems = check(problem, 1);
+    if (problems.empty()) return troubles;
+    const Problem& first = problems.front();
+    Trouble trouble{std::nullopt, fmt::format("{}: {}", fmt::join(first.path, "."), first.message)};
+    std::size_t index = problem.workloads.size();
+    if (first.path.size() >= 2 && first.path[0] == "workloads") index = std::strtoul(first.path[1].c_str(), nullptr, 10);
+    if (index >= problem.workloads.size()) {
+      troubles.push_back(std::move(trouble));
+      problem.workloads.clear();
+      return troubles;
+    }
+    const WorkloadId name = problem.workloads[index].name;
+    trouble.workload = name;
+    troubles.push_back(std::move(trouble));
+    problem.workloads.erase(problem.workloads.begin() + static_cast<std::ptrdiff_t>(index));
+    problem.placement.erase(name);
+    std::erase_if(problem.moving, [&](const Moving& moving) { return moving.workload == name; });
+    std::erase_if(problem.barred, [&](const Barred& barred) { return barred.workload == name; });
+  }
+}
 
 namespace {
 

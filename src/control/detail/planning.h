@@ -7,7 +7,14 @@ namespace evenkeel::control::detail {
 
 // The cluster as placement should see it: who is gone and waited for still holds what it has; a shard that has fallen under min_active is
 // short of as many as it needs; moves under way are moving.
-Cluster problem_of(const World& world, Instant now);
+Cluster problem_of(const World& world, const ClusterId& name, Instant now);
+// What placement could not read is left out, so that one bad workload never stops the others; a trouble that is no single workload's empties the
+// problem. Returns what was wrong.
+struct Trouble {
+  std::optional<WorkloadId> workload;
+  std::string what;
+};
+std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem);
 // Placements that differ from what is wanted now become what is wanted. Returns how many shards that are.
 std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& plan);
 // Workloads that are on every node need no plan.

@@ -15,7 +15,7 @@ namespace evenkeel::control {
 
 Planner plan_at_once() {
   return [](Cluster problem, std::move_only_function<void(place::Plan)> answer) {
-    answer(check(problem, 1).empty() ? place::plan(problem) : place::Plan{});
+    answer(place::plan(problem));
   };
 }
 
@@ -170,6 +170,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   // 2. What is seen.
 
   void take(store::Changes changes) {
+    const bool put_back = changes.fresh && seen_ && changes.revision < *seen_;
+    if (put_back) forget(changes);
     if (changes.fresh) {
       std::set<std::string> there;
       for (const store::Change& change : changes.changes) there.insert(change.key);
@@ -180,8 +182,19 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       }
     }
     for (store::Change& change : changes.changes) take(std::move(change), changes.revision);
-    seen_ = std::max(seen_.value_or(changes.revision), changes.revision);
+    seen_ = changes.revision;
     act_when_known();
+  }
+
+  // The store was put back to an older state: what was known of its documents is of a history that never was.
+  void forget(const store::Changes& changes) {
+    std::set<std::string> there;
+    for (const store::Change& change : changes.changes) there.insert(change.key);
+    for (const auto& [key, revision] : std::exchange(revisions_, {})) {
+      if (!there.contains(key)) deliver(*keys_.parse(key), {key, std::nullopt});
+    }
+    held_back_.clear();
+    log("watch", {Code::conflict, fmt::format("the store went back from revision {} to {}", *seen_, changes.revision)});
   }
 
   static bool is_own(Key::Kind kind) { return kind == Key::Kind::shards || kind == Key::Kind::view; }

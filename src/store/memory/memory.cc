@@ -20,9 +20,13 @@ void World::heal(const std::string& client) { server_->heal(client); }
 void World::expire(const std::string& client) { server_->expire(client); }
 void World::stop() { server_->stop(); }
 void World::resume() { server_->resume(); }
+Result<> World::put_back(Revision to) { return server_->put_back(to); }
+void World::lose_everything() { server_->lose_everything(); }
 void World::on_commit(std::function<void(const std::string&, const Txn&, const Committed&)> observer) {
   server_->on_commit(std::move(observer));
 }
 Listing World::contents(const std::string& prefix) const { return {server_->state().list(prefix), server_->state().revision()}; }
+
+Revision World::revision() const { return server_->state().revision(); }
 
 }  // namespace evenkeel::store

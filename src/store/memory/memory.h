@@ -61,11 +61,17 @@ class World {
   // The server stops answering anybody, and goes on; nothing is lost that was committed. Leases begin anew when it does.
   void stop();
   void resume();
+  // The server is restored from a backup: it is as it was at that revision, and revisions after it come again with other writes. Watches go on with a
+  // fresh list, which is older than what they brought before. Code::refused: it is not remembered (Faults::history).
+  Result<> put_back(Revision to);
+  // The same, from no backup at all.
+  void lose_everything();
   // Called with every committed txn, in order: what a checker records. A lease's end is a txn that erases its keys.
   void on_commit(std::function<void(const std::string& client, const Txn&, const Committed&)> observer);
 
   // What is there, without any fault.
   Listing contents(const std::string& prefix = "/") const;
+  Revision revision() const;
 
  private:
   class Server;

@@ -76,6 +76,7 @@ Result<Committed> World::Server::commit(Owner owner, const Txn& txn) {
 
 Revision World::Server::as_of(Revision seen) {
   if (!chance(faults_.stale_lists)) return state_.revision();
+  seen = std::min(seen, state_.revision());  // it may have seen what the store has lost
   while (!state_.remembers(seen)) ++seen;
   return Revision(rng_.between(seen.value(), state_.revision().value()));
 }
@@ -139,15 +140,17 @@ void World::Server::deliver(WatchId id) {
     watch.under_way = false;
     return;
   }
-  later(delay(), [id, changes = std::move(changes)](Server& server) mutable { server.arrive_changes(id, std::move(changes)); });
+  later(delay(), [id, life = life_, changes = std::move(changes)](Server& server) mutable {
+    server.arrive_changes(id, life, std::move(changes));
+  });
 }
 
-void World::Server::arrive_changes(WatchId id, Changes changes) {
+void World::Server::arrive_changes(WatchId id, std::uint64_t life, Changes changes) {
   const auto found = watches_.find(id);
   if (found == watches_.end()) return;
   Watch& watch = found->second;
   // A delivery that is lost is a connection that breaks, and is made again a while later.
-  if (blocked(watch.owner)) return deliver(id);
+  if (blocked(watch.owner) || life != life_) return deliver(id);
   if (chance(faults_.lost_answers)) return wake(id, delay() + faults_.timeout / 10);
   watch.position = changes.revision;
   const bool behind = state_.revision() > changes.revision;
@@ -216,6 +219,31 @@ void World::Server::expire(const std::string& name) {
     if (known.name == name) owners.push_back(owner);
   }
   for (const Owner owner : owners) end_lease(owner);
+}
+
+Result<> World::Server::put_back(Revision to) {
+  if (!state_.remembers(to)) return fail(Code::refused, "the memory store does not remember revision {}", to);
+  state_.put_back(to);
+  begin_anew();
+  return {};
+}
+
+void World::Server::lose_everything() {
+  state_.clear();
+  begin_anew();
+}
+
+// Where a watch was says nothing any more. A lease that has ended since is not alive again for long.
+void World::Server::begin_anew() {
+  ++life_;
+  for (auto& [id, watch] : watches_) {
+    watch.position.reset();
+    if (!watch.under_way && !watch.stalled) wake(id, delay());
+  }
+  for (const Owner owner : state_.owners()) {
+    const auto [known, is_new] = known_.try_emplace(owner, Known{"gone", nullptr, 0});
+    if (is_new) begin_lease_end(owner);
+  }
 }
 
 void World::Server::resume() {

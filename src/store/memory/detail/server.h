@@ -46,6 +46,8 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   void expire(const std::string& name);
   void stop() { stopped_ = true; }
   void resume();
+  Result<> put_back(Revision to);
+  void lose_everything();
   void on_commit(std::function<void(const std::string&, const Txn&, const Committed&)> observer) {
     observer_ = std::move(observer);
   }
@@ -91,9 +93,10 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   Revision as_of(Revision seen);
   Changes pack(const Watch& watch);
   void deliver(WatchId id);
-  void arrive_changes(WatchId id, Changes changes);
+  void arrive_changes(WatchId id, std::uint64_t life, Changes changes);
   void wake(WatchId id, Duration delay);
 
+  void begin_anew();
   void begin_lease_end(Owner owner);
   void end_lease(Owner owner);
 
@@ -108,6 +111,7 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   std::set<std::string> cut_;
   std::deque<Held> held_;
   bool stopped_ = false;
+  std::uint64_t life_ = 0;  // how often it was put back
   std::function<void(const std::string&, const Txn&, const Committed&)> observer_;
 };
 

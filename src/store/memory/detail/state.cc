@@ -59,15 +59,16 @@ Result<bool> State::holds(const Compare& compare) const {
 void State::put(const Write& write, Owner owner, Revision at, std::vector<Edit>& edits) {
   const bool ephemeral = write.kind == Write::Kind::put_ephemeral;
   std::optional<Entry> before = get(write.key);
+  const Owner owner_before = before ? entries_.find(write.key)->second.owner : Owner();
   Entry after{write.key, write.value, before ? before->created : at, at, ephemeral};
   entries_.insert_or_assign(write.key, Held{after, ephemeral ? owner : Owner()});
-  edits.push_back({write.key, std::move(before), std::move(after)});
+  edits.push_back({write.key, std::move(before), std::move(after), owner_before});
 }
 
 void State::write(const Write& write, Owner owner, Revision at, std::vector<Edit>& edits) {
   if (write.kind == Write::Kind::put || write.kind == Write::Kind::put_ephemeral) return put(write, owner, at, edits);
   const auto erase = [&](auto found) {
-    edits.push_back({found->first, std::move(found->second.entry), std::nullopt});
+    edits.push_back({found->first, std::move(found->second.entry), std::nullopt, found->second.owner});
     return entries_.erase(found);
   };
   if (write.kind == Write::Kind::erase) {
@@ -129,6 +130,35 @@ void State::forget(Revision before) {
     history_.pop_front();
     ++forgotten_;
   }
+}
+
+void State::put_back(Revision to) {
+  ensure(remembers(to), "a store is put back only to what it remembers");
+  while (revision_ > to) {
+    for (auto edit = history_.back().rbegin(); edit != history_.back().rend(); ++edit) {
+      if (edit->before) {
+        entries_.insert_or_assign(edit->key, Held{*edit->before, edit->owner_before});
+      } else {
+        entries_.erase(edit->key);
+      }
+    }
+    history_.pop_back();
+    revision_ = Revision(revision_.value() - 1);
+  }
+}
+
+void State::clear() {
+  revision_ = forgotten_ = Revision(1);
+  history_.clear();
+  entries_.clear();
+}
+
+std::set<Owner> State::owners() const {
+  std::set<Owner> owners;
+  for (const auto& [key, held] : entries_) {
+    if (held.entry.ephemeral) owners.insert(held.owner);
+  }
+  return owners;
 }
 
 void State::keep(std::uint64_t revisions) {

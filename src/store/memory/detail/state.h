@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,13 @@ class State {
   // Forgets all but the latest revisions.
   void keep(std::uint64_t revisions);
 
+  // As it was at that revision, if it is remembered; what came after it never was.
+  void put_back(Revision to);
+  // As it was in the beginning.
+  void clear();
+  // Whose ephemeral keys there are.
+  std::set<Owner> owners() const;
+
  private:
   struct Held {
     Entry entry;
@@ -54,6 +62,7 @@ class State {
     std::string key;
     std::optional<Entry> before;
     std::optional<Entry> after;
+    Owner owner_before;
   };
 
   Result<bool> holds(const Compare& compare) const;

@@ -1,0 +1,273 @@
+// What happens to a cluster: each action of a story.
+
+#include <utility>
+
+#include "evenkeel/sim/detail/work.h"
+
+namespace evenkeel::sim {
+namespace {
+
+using Kind = Action::Kind;
+
+constexpr Duration leave_within = 10min;
+
+}  // namespace
+
+Result<NodeHost*> Simulation::Work::host(const NodeId& node) {
+  const auto found = hosts_.find(node);
+  if (found == hosts_.end()) return fail(Code::not_found, "there is no node {}", node);
+  return &found->second;
+}
+
+Result<ControllerHost*> Simulation::Work::controller(std::uint64_t number) {
+  if (number == 0 || number > controllers_.size()) return fail(Code::not_found, "there is no controller {}", number);
+  return &controllers_[number - 1];
+}
+
+Result<> Simulation::Work::perform(const Action& action) {
+  say("story", format(action));
+  switch (action.kind) {
+    case Kind::kill:
+    case Kind::start:
+    case Kind::start_new_disk:
+    case Kind::start_twin:
+    case Kind::stop:
+    case Kind::cut:
+    case Kind::cut_store:
+    case Kind::cut_controllers:
+    case Kind::leave:
+    case Kind::expire:
+      return perform_on_node(action);
+    case Kind::clock_ahead:
+    case Kind::clock_fast:
+    case Kind::clock_slow:
+    case Kind::slow:
+    case Kind::fail_percent:
+    case Kind::fail_shard:
+    case Kind::hang_shard:
+    case Kind::mend:
+      return perform_on_service(action);
+    case Kind::kill_controller:
+    case Kind::start_controller:
+    case Kind::stop_controller:
+    case Kind::cut_controller:
+    case Kind::cut_controller_nodes:
+      return perform_on_controller(action);
+    case Kind::stop_store:
+    case Kind::store_loses:
+    case Kind::store_loses_all:
+    case Kind::store_delay:
+    case Kind::store_lossy:
+      return perform_on_store(action);
+    case Kind::drain:
+    case Kind::cordon:
+    case Kind::no_leaders:
+    case Kind::swap:
+    case Kind::forget:
+    case Kind::remove:
+    case Kind::undo:
+    case Kind::disable:
+    case Kind::enable:
+      return edit_node(action);
+    case Kind::freeze:
+    case Kind::freeze_keep_leaders:
+    case Kind::thaw:
+    case Kind::maintenance:
+    case Kind::end_maintenance:
+      return edit_config(action);
+    case Kind::lead:
+    case Kind::lead_accept_loss:
+    case Kind::reset:
+    case Kind::drop_orphan:
+      return edit_order(action);
+    case Kind::adopt:
+      return adopt_orphans();
+    case Kind::settings:
+    case Kind::create:
+    case Kind::change:
+    case Kind::erase:
+    case Kind::add:
+    case Kind::load:
+      return edit_spec(action);
+    case Kind::writes:
+      clients_->set_rate(static_cast<std::uint32_t>(action.words.number));
+      return {};
+    case Kind::end:
+      return {};
+  }
+  return fail(Code::invalid, "no such action");
+}
+
+// 1. Nodes.
+
+Result<> Simulation::Work::start_node(NodeHost& host, bool on_a_new_disk) {
+  if (host.main) return fail(Code::refused, "{} runs", host.spec.name);
+  if (on_a_new_disk) host.disk = new_disk(host);
+  start(host);
+  return {};
+}
+
+Result<> Simulation::Work::leave(NodeHost& host) {
+  if (!host.main) return fail(Code::refused, "{} does not run", host.spec.name);
+  const NodeId name = host.spec.name;
+  const auto token = std::weak_ptr(host.main->token);
+  host.main->participant->leave(leave_within, [this, name, token](const Result<>& left) {
+    say(name.str(), left ? "has left" : fmt::format("has left: {}", left.error().message));
+    loop_.post([this, name, token] {
+      NodeHost& owner = hosts_.at(name);
+      if (!owner.main || owner.main->token != token.lock()) return;
+      owner.killed = owner.left = true;
+      kill(owner, owner.main.get());
+    });
+  });
+  return {};
+}
+
+Result<> Simulation::Work::perform_on_node(const Action& action) {
+  const auto found = host(action.words.node);
+  if (!found) return fail(found.error());
+  NodeHost& owner = **found;
+  const std::string name = owner.spec.name.str();
+  const Duration time = action.words.time;
+  const auto running = processes(owner);
+  switch (action.kind) {
+    case Kind::kill:
+      if (running.empty()) return fail(Code::refused, "{} does not run", name);
+      owner.killed = true;
+      kill(owner, running.front());
+      return {};
+    case Kind::start:
+      return start_node(owner, false);
+    case Kind::start_new_disk:
+      return start_node(owner, true);
+    case Kind::start_twin:
+      owner.twins.push_back(start_process(owner, new_disk(owner)));
+      return {};
+    case Kind::stop:
+      if (running.empty()) return fail(Code::refused, "{} does not run", name);
+      for (NodeProcess* process : running) process->loop->stand_still(time);
+      return {};
+    case Kind::cut:
+      cut_store(name, time);
+      cut_network(name, time);
+      return {};
+    case Kind::cut_store:
+      cut_store(name, time);
+      return {};
+    case Kind::cut_controllers:
+      cut_network(name, "controllers", time);
+      return {};
+    case Kind::leave:
+      return leave(owner);
+    default:
+      world_->expire(name);
+      return {};
+  }
+}
+
+Result<> Simulation::Work::perform_on_service(const Action& action) {
+  const auto found = host(action.words.node);
+  if (!found) return fail(found.error());
+  NodeHost& owner = **found;
+  switch (action.kind) {
+    case Kind::clock_ahead:
+      owner.clock.offset += action.words.time;
+      return {};
+    case Kind::clock_fast:
+    case Kind::clock_slow:
+      if (action.words.number >= 500'000) return fail(Code::invalid, "a clock that is {} ppm off is none", action.words.number);
+      owner.clock.ppm = static_cast<std::int64_t>(action.words.number) * (action.kind == Kind::clock_fast ? 1 : -1);
+      return {};
+    case Kind::slow:
+      owner.knobs.slow = action.words.number;
+      return {};
+    case Kind::fail_percent:
+      owner.knobs.fail_percent = static_cast<std::uint32_t>(action.words.number);
+      return {};
+    case Kind::fail_shard:
+      owner.knobs.failing.insert(action.words.shard);
+      return {};
+    case Kind::hang_shard:
+      owner.knobs.hanging.insert(action.words.shard);
+      return {};
+    default:
+      owner.knobs = {};
+      return {};
+  }
+}
+
+// 2. Controllers and the store.
+
+Result<> Simulation::Work::perform_on_controller(const Action& action) {
+  const auto found = controller(action.words.number);
+  if (!found) return fail(found.error());
+  ControllerHost& owner = **found;
+  const Duration time = action.words.time;
+  const bool starts = action.kind == Kind::start_controller;
+  const bool cuts = action.kind == Kind::cut_controller || action.kind == Kind::cut_controller_nodes;
+  if (starts && owner.process) return fail(Code::refused, "{} runs", owner.name);
+  if (!starts && !cuts && !owner.process) return fail(Code::refused, "{} does not run", owner.name);
+  switch (action.kind) {
+    case Kind::kill_controller:
+      kill_controller(owner);
+      return {};
+    case Kind::start_controller:
+      start_controller(owner);
+      return {};
+    case Kind::stop_controller:
+      owner.process->loop->stand_still(time);
+      return {};
+    case Kind::cut_controller:
+      cut_store(owner.name, time);
+      cut_network(owner.name, time);
+      return {};
+    default:
+      cut_network(owner.name, "nodes", time);
+      return {};
+  }
+}
+
+// What is not known is not the store's latest: the first moment that is, counts.
+Result<> Simulation::Work::lose(Duration time) {
+  const Duration then = elapsed() - time;
+  for (auto known = revisions_.rbegin(); known != revisions_.rend(); ++known) {
+    if (known->at > then) continue;
+    if (const auto done = world_->put_back(known->revision); !done) return done;
+    std::erase_if(revisions_, [&](const Known& one) { return one.revision > known->revision; });
+    return after_loss();
+  }
+  return fail(Code::refused, "the store does not remember how it was {} ago", format(time));
+}
+
+Result<> Simulation::Work::after_loss() {
+  seen_.take(world_->contents(), elapsed());
+  return {};
+}
+
+Result<> Simulation::Work::perform_on_store(const Action& action) {
+  const Duration time = action.words.time;
+  switch (action.kind) {
+    case Kind::stop_store:
+      world_->stop();
+      loop_.post_after(time, [this, stop = ++stops_] {
+        if (stop == stops_) world_->resume();
+      });
+      return {};
+    case Kind::store_loses:
+      return lose(time);
+    case Kind::store_loses_all:
+      world_->lose_everything();
+      revisions_.clear();
+      return after_loss();
+    case Kind::store_delay:
+      options_.store.delay_max = time;
+      world_->set_faults(options_.store);
+      return {};
+    default:
+      options_.store.lost_requests = options_.store.lost_answers = static_cast<std::uint32_t>(action.words.number / 2);
+      world_->set_faults(options_.store);
+      return {};
+  }
+}
+
+}  // namespace evenkeel::sim

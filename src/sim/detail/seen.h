@@ -1,0 +1,78 @@
+#pragma once
+// Seen: what the store says about the shards, kept up to date with every commit: which of them are settled, and how calm it all was.
+//
+// Cost: a commit costs the documents in it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evenkeel/model/documents.h"
+#include "evenkeel/sim/simulation.h"
+#include "evenkeel/store/store.h"
+
+namespace evenkeel::sim {
+
+struct ShardSeen {
+  ShardRecord record;
+  ShardView view;
+  bool settled = false;
+  bool was_led = false;
+  std::optional<Duration> leaderless_since;
+  std::map<NodeId, Duration> dropped;  // when it was dropped there
+};
+
+struct WorkloadSeen {
+  WorkloadId name;
+  WorkloadDocument document;
+  std::optional<StateId> lead;
+  std::vector<ShardSeen> shards;
+  std::vector<std::vector<std::uint32_t>> buckets;  // shards of each
+
+  bool wants(std::uint32_t shard) const { return !document.deleted && shard < document.spec.shards; }
+};
+
+class Seen {
+ public:
+  explicit Seen(const Keys& keys) : keys_(keys) {}
+
+  void take(const store::Txn& txn, const store::Committed& done, Duration now);
+  // Everything anew: the store is not what it was.
+  void take(const store::Listing& listing, Duration now);
+
+  const std::map<WorkloadId, WorkloadSeen>& workloads() const { return workloads_; }
+  const ShardSeen* find(const ShardId& shard) const;
+  const StateModel* model(const WorkloadSeen& workload) const;  // null: there is none
+  // The latest that a node said of itself, also if it is gone.
+  std::optional<LiveDocument> last_live(const NodeId& node) const;
+  bool settled() const { return unsettled_ == 0; }
+  std::vector<std::string> why_unsettled(std::size_t most) const;
+  Calm calm(Duration now) const;
+  std::uint64_t commits() const { return commits_; }
+
+ private:
+  void take(const std::string& key, const std::string* value, Duration now);
+  void take_workload(const Key& key, const std::string* value, Duration now);
+  void take_config(const std::string* value, Duration now);
+  void take_records(const Key& key, const std::string* value, Duration now);
+  void take_view(const Key& key, const std::string* value, Duration now);
+  void take_record(WorkloadSeen& workload, ShardSeen& shard, ShardRecord record, Duration now);
+  void lay_out(WorkloadSeen& workload, Duration now);
+  void judge(WorkloadSeen& workload, std::uint32_t shard, Duration now);
+  void judge_all(WorkloadSeen& workload, Duration now);
+  static std::string why_unsettled(const WorkloadSeen& workload, std::uint32_t shard);
+  void end_leaderless(ShardSeen& shard, Duration now);
+
+  const Keys& keys_;
+  std::vector<StateModel> models_;
+  std::map<WorkloadId, WorkloadSeen> workloads_;
+  std::map<NodeId, LiveDocument> lives_;
+  std::uint64_t unsettled_ = 0;
+  std::optional<Duration> unsettled_since_;
+  std::uint64_t commits_ = 0;
+  Calm calm_;
+};
+
+}  // namespace evenkeel::sim

@@ -1,0 +1,107 @@
+#include "evenkeel/sim/run.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "evenkeel/base/overloaded.h"
+
+namespace evenkeel::sim {
+namespace {
+
+constexpr Duration look_every = 10ms;  // at what is expected
+
+// A story being played. Expectations that take time are looked at while the story goes on.
+class Play {
+ public:
+  Play(const Story& story, Simulation& simulation) : story_(story), simulation_(simulation) {}
+
+  // The first thing that went wrong.
+  std::optional<std::string> play() {
+    for (const Line& line : story_.lines) {
+      if (!go_to(line.at) || !take(line)) return failure_;
+    }
+    while (!pending_.empty()) {
+      if (!go_to(simulation_.elapsed() + look_every)) return failure_;
+    }
+    return failure_;
+  }
+
+ private:
+  struct Pending {
+    const Line* line;
+    const Expectation* expectation;
+    Duration end;
+  };
+
+  bool go_to(Duration at) {
+    while (true) {
+      if (!look()) return false;
+      const Duration now = simulation_.elapsed();
+      if (now >= at) return true;
+      simulation_.run_until(pending_.empty() ? at : std::min(at, now + look_every));
+      if (const auto broken = simulation_.violation()) {
+        failure_ = fmt::format("a promise is broken: {}", *broken);
+        return false;
+      }
+    }
+  }
+
+  bool fail_at(const Line& line, const std::string& what) {
+    failure_ = line.line > 0 ? fmt::format("{}:{}: {}", story_.name, line.line, what) : what;
+    return false;
+  }
+  bool fail_at(const Line& line, const Expectation& expectation, std::string_view when) {
+    return fail_at(line, fmt::format("{}: not {}: {}", format(expectation), when, simulation_.why_not(expectation.condition)));
+  }
+
+  bool take(const Line& line) {
+    return std::visit(Overloaded{[&](const Action& action) {
+                                   const auto done = simulation_.perform(action);
+                                   return done || fail_at(line, fmt::format("{}: {}", format(action), done.error().message));
+                                 },
+                                 [&](const Expectation& expectation) {
+                                   if (expectation.when != Expectation::When::now) {
+                                     pending_.push_back({&line, &expectation, line.at + expectation.time});
+                                     return look();
+                                   }
+                                   return simulation_.holds(expectation.condition) ||
+                                          fail_at(line, expectation, fmt::format("at {}", format(simulation_.elapsed())));
+                                 }},
+                      line.what);
+  }
+
+  bool look() {
+    const Duration now = simulation_.elapsed();
+    for (auto at = pending_.begin(); at != pending_.end();) {
+      const bool holds = simulation_.holds(at->expectation->condition);
+      const bool throughout = at->expectation->when == Expectation::When::throughout;
+      if (throughout && !holds) return fail_at(*at->line, *at->expectation, fmt::format("at {}", format(now)));
+      if (!throughout && !holds && now >= at->end)
+        return fail_at(*at->line, *at->expectation, fmt::format("by {}", format(now)));
+      at = (throughout ? now >= at->end : holds) ? pending_.erase(at) : std::next(at);
+    }
+    return true;
+  }
+
+  const Story& story_;
+  Simulation& simulation_;
+  std::vector<Pending> pending_;
+  std::optional<std::string> failure_;
+};
+
+}  // namespace
+
+Outcome run(const Story& story, SimOptions options, const std::function<void(const Moment&)>& on_moment) {
+  options.cluster = story.cluster;
+  Simulation simulation(std::move(options));
+  if (on_moment) simulation.on_moment(on_moment);
+  Outcome outcome;
+  outcome.failure = Play(story, simulation).play();
+  outcome.timeline = simulation.timeline();
+  outcome.calm = simulation.calm();
+  outcome.time = simulation.elapsed();
+  outcome.digest = simulation.digest();
+  return outcome;
+}
+
+}  // namespace evenkeel::sim
