@@ -20,14 +20,14 @@ Clients::~Clients() { loop_.cancel(timer_); }
 void Clients::set_rate(std::uint32_t writes_per_second) {
   loop_.cancel(std::exchange(timer_, {}));
   rate_ = writes_per_second;
-  if (rate_ > 0) timer_ = loop_.post_after(1s / std::min(rate_, ticks_max), [this] { tick(); });
+  if (rate_ > 0) timer_ = loop_.post_after(Duration(1s) / std::min(rate_, ticks_max), [this] { tick(); });
 }
 
 void Clients::tick() {
   const std::uint32_t ticks = std::min(rate_, ticks_max);
   owed_ += rate_;
   for (; owed_ >= ticks; owed_ -= ticks) write();
-  timer_ = loop_.post_after(1s / ticks, [this] { tick(); });
+  timer_ = loop_.post_after(Duration(1s) / ticks, [this] { tick(); });
 }
 
 void Clients::write() {

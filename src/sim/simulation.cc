@@ -26,7 +26,7 @@ std::string message_of(std::string_view line) {
 // 1. The beginning.
 
 Simulation::Work::Work(SimOptions options)
-    : options_(std::move(options)), keys_(options_.cluster.name), seen_(keys_), ledger_(loop_) {
+    : options_(std::move(options)), keys_(options_.cluster.name), seen_(keys_) {
   options_.store.seed = options_.seed;
   spec_ = spec_of(options_.cluster);
   world_.emplace(loop_, options_.store);
