@@ -61,6 +61,7 @@ void add_plan(CLI::App& app, Session& session);
 void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);
+void add_sim(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);

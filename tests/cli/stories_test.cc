@@ -57,8 +57,9 @@ class Shell {
         .colour = block.command == "colour",
     };
     const int status = run(block.args, io);
-    const bool streams = block.args.size() > 1 && block.args[1] == "replay";  // prints as it goes
-    const bool unmet_plan = status == 1 && block.args[0] == "plan";           // a plan all the same
+    const bool replays = block.args.size() > 1 && block.args[1] == "replay";
+    const bool streams = replays || (!block.args.empty() && block.args[0] == "sim");  // prints as it goes
+    const bool unmet_plan = status == 1 && block.args[0] == "plan";                   // a plan all the same
     EXPECT_TRUE(status == 0 || out.empty() || streams || unmet_plan) << "a failed command wrote data: " << out;
     out = without_seconds(out);
     std::istringstream words(err);

@@ -14,9 +14,7 @@
 namespace evenkeel::control {
 
 Planner plan_at_once() {
-  return [](Cluster problem, std::move_only_function<void(place::Plan)> answer) {
-    answer(place::plan(problem));
-  };
+  return [](Cluster problem, std::move_only_function<void(place::Plan)> answer) { answer(place::plan(problem)); };
 }
 
 // Kept alive by what it waits for, as long as the Controller is there.

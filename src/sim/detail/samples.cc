@@ -17,8 +17,9 @@ Sample Simulation::Work::sample() const {
   Sample out{.at = elapsed()};
   std::map<NodeId, NodeSample*> by_name;
   out.nodes.reserve(hosts_.size());
-  for (const auto& [name, host] : hosts_) by_name[name] = &out.nodes.emplace_back(NodeSample{.node = name, .state = state_of(host)});
-  const auto count = [&](const NodeId& node, std::uint32_t NodeSample::* what) {
+  for (const auto& [name, host] : hosts_)
+    by_name[name] = &out.nodes.emplace_back(NodeSample{.node = name, .state = state_of(host)});
+  const auto count = [&](const NodeId& node, std::uint32_t NodeSample::*what) {
     if (const auto found = by_name.find(node); found != by_name.end()) ++(found->second->*what);
   };
   for (const auto& [name, workload] : seen_.workloads()) {
