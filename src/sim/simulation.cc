@@ -29,6 +29,7 @@ Simulation::Work::Work(SimOptions options) : options_(std::move(options)), keys_
   options_.store.seed = options_.seed;
   spec_ = spec_of(options_.cluster);
   world_.emplace(loop_, options_.store);
+  if (options_.check) checkers_.emplace(options_.cluster.name, [this] { return elapsed(); });
   world_->on_commit(
       [this](const std::string& client, const store::Txn& txn, const store::Committed& done) { on_commit(client, txn, done); });
   node_log_ = Log::to([this](Level, std::string_view line) { take_log(line); }, {}, [] { return WallTime{}; });
@@ -118,6 +119,7 @@ bool Simulation::Work::run_until_holds(const Condition& condition, Duration most
 
 std::optional<std::string> Simulation::Work::violation() const {
   if (violation_) return violation_;
+  if (checkers_ && checkers_->violation()) return checkers_->violation();
   return options_.check ? ledger_.violation() : std::nullopt;
 }
 
@@ -126,6 +128,7 @@ void Simulation::Work::on_commit(const std::string& client, const store::Txn& tx
   for (const store::Write& write : done.succeeded ? txn.then : txn.otherwise)
     digest_ = mix64(digest_, mix64(hash64(write.key), hash64(write.value)));
   seen_.take(txn, done, elapsed());
+  if (checkers_) checkers_->saw(client, txn, done);
 }
 
 // Since when the store is at which revision, for whoever makes it lose its latest ones.

@@ -26,6 +26,7 @@ Result<ControllerHost*> Simulation::Work::controller(std::uint64_t number) {
 
 Result<> Simulation::Work::perform(const Action& action) {
   say("story", format(action));
+  tell_checkers(action);
   switch (action.kind) {
     case Kind::kill:
     case Kind::start:
@@ -98,6 +99,24 @@ Result<> Simulation::Work::perform(const Action& action) {
   return fail(Code::invalid, "no such action");
 }
 
+// What a controller is expected to have noticed begins anew when it, or the store, was not well.
+void Simulation::Work::tell_checkers(const Action& action) {
+  if (!checkers_) return;
+  switch (action.kind) {
+    case Kind::stop_controller:
+    case Kind::cut_controller:
+    case Kind::stop_store:
+      loop_.post_after(action.words.time, [this] { checkers_->disturbed(); });
+      [[fallthrough]];
+    case Kind::store_delay:
+    case Kind::store_lossy:
+      checkers_->disturbed();
+      return;
+    default:
+      return;
+  }
+}
+
 // 1. Nodes.
 
 Result<> Simulation::Work::start_node(NodeHost& host, bool on_a_new_disk) {
@@ -108,6 +127,11 @@ Result<> Simulation::Work::start_node(NodeHost& host, bool on_a_new_disk) {
 }
 
 Result<> Simulation::Work::leave(NodeHost& host) {
+  if (!host.main && host.restarts) {
+    host.restarts = false;
+    host.killed = host.left = true;
+    return {};
+  }
   if (!host.main) return fail(Code::refused, "{} does not run", host.spec.name);
   const NodeId name = host.spec.name;
   const auto token = std::weak_ptr(host.main->token);
@@ -132,9 +156,10 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
   const auto running = processes(owner);
   switch (action.kind) {
     case Kind::kill:
-      if (running.empty()) return fail(Code::refused, "{} does not run", name);
+      if (running.empty() && !owner.restarts) return fail(Code::refused, "{} does not run", name);
       owner.killed = true;
-      kill(owner, running.front());
+      owner.restarts = false;
+      if (!running.empty()) kill(owner, running.front());
       return {};
     case Kind::start:
       return start_node(owner, false);
@@ -144,7 +169,7 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
       owner.twins.push_back(start_process(owner, new_disk(owner)));
       return {};
     case Kind::stop:
-      if (running.empty()) return fail(Code::refused, "{} does not run", name);
+      if (running.empty() && !owner.restarts) return fail(Code::refused, "{} does not run", name);
       for (NodeProcess* process : running) process->loop->stand_still(time);
       return {};
     case Kind::cut:
@@ -241,6 +266,7 @@ Result<> Simulation::Work::lose(Duration time) {
 
 Result<> Simulation::Work::after_loss() {
   seen_.take(world_->contents(), elapsed());
+  if (checkers_) checkers_->store_was_put_back(world_->contents());
   return {};
 }
 

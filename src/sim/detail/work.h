@@ -12,6 +12,7 @@
 
 #include "evenkeel/control/shell/controller.h"
 #include "evenkeel/node/participant.h"
+#include "evenkeel/sim/checkers.h"
 #include "evenkeel/sim/clients.h"
 #include "evenkeel/sim/detail/host_loop.h"
 #include "evenkeel/sim/detail/operator.h"
@@ -41,7 +42,8 @@ struct NodeHost {
   std::uint32_t starts = 0;
   std::uint32_t disks = 0;
   bool left = false;
-  bool killed = false;  // by the story: nobody starts it again but that
+  bool restarts = false;  // it ended itself, and is about to be started again
+  bool killed = false;    // by the story: nobody starts it again but that
   std::unique_ptr<NodeProcess> main;
   std::vector<std::unique_ptr<NodeProcess>> twins;
 };
@@ -128,6 +130,7 @@ class Simulation::Work {
   Result<> start_node(NodeHost& host, bool on_a_new_disk);
   Result<> lose(Duration time);
   Result<> after_loss();
+  void tell_checkers(const Action& action);
 
   // edits.cc
   Result<> edit_node(const Action& action);
@@ -164,6 +167,7 @@ class Simulation::Work {
   std::optional<Log> node_log_;
   std::optional<Network> network_;
   Ledger ledger_;
+  std::optional<Checkers> checkers_;
   std::optional<Services> services_;
   std::map<NodeId, NodeHost> hosts_;
   std::vector<ControllerHost> controllers_;
