@@ -158,7 +158,9 @@ class Plot {
                                    detail::format_time(from), detail::format_time(to), node.replicas, node.leaders);
     add_bar(kinds[state], from, to, y, row_ - gap, title);
     if (node.leaders > 0) {
-      const double height = (row_ - gap) * static_cast<double>(node.leaders) / static_cast<double>(leaders_max_);
+      // At most its lower half, where numbers stand above it.
+      const double most = row_ >= 14 ? (row_ - gap) / 2 : row_ - gap;
+      const double height = most * static_cast<double>(node.leaders) / static_cast<double>(leaders_max_);
       add_bar("leads", from, to, y + row_ - gap - height, height, title);
     }
     const std::string label = fmt::format("{}/{}", node.leaders, node.replicas);
@@ -194,7 +196,7 @@ class Plot {
       add_line("line", mark, top - 14, mark, bottom_);
       const bool room = at < marks_max && mark - 7 >= taken;
       add("<g><title>{}</title>", escape(fmt::format("{} {}", detail::format_time(marks_[at]->at), marks_[at]->what)));
-      add("<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(mark), number(top - 20), room ? "7" : "2");
+      add("<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(mark), number(room ? top - 20 : top - 9), room ? "7" : "2");
       if (room) {
         add("<text class=\"number mid\" x=\"{}\" y=\"{}\">{}</text>", number(mark), number(top - 16.8), at + 1);
         taken = mark + 8;

@@ -10,8 +10,9 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr Duration look_every = 10ms;    // how often it is asked whether something holds
-constexpr Duration revision_every = 1s;  // how exactly the store's past is known
+constexpr Duration look_every = 10ms;       // how often it is asked whether something holds
+constexpr Duration controllers_after = 1s;  // the nodes, at the beginning
+constexpr Duration revision_every = 1s;     // how exactly the store's past is known
 constexpr std::size_t revisions_max = 3600;
 
 // What comes after the level of a log's line.
@@ -43,8 +44,11 @@ Simulation::Work::Work(SimOptions options) : options_(std::move(options)), keys_
     network_->join_group(name, "controllers");
     controllers_.push_back({.name = name, .clock = draw_clock(name), .process = nullptr});
   }
-  for (ControllerHost& host : controllers_) start_controller(host);
+  // Nodes first, so that the first placement is the one that all of them share.
   for (const Node& node : options_.cluster.nodes) start(add_host(node));
+  loop_.post_after(controllers_after, [this] {
+    for (ControllerHost& host : controllers_) start_controller(host);
+  });
   clients_.emplace(loop_, *services_,
                    ClientLookups{.pick = [this](Rng& rng) { return pick_shard(rng); },
                                  .leader = [this](const ShardId& shard) -> std::optional<NodeId> {

@@ -9,9 +9,8 @@ at 0s    expect settled within 30s
 at 1m    kill n3
 at 2m50s expect at most 0 moves
 at 3m    expect n3 holds nothing within 90s
-at 5m    expect settled within 10s
-         expect at most 6 moves
+at 5m    expect at most 6 moves
          expect not at most 5 moves
-at 6m    start n3
-         expect settled within 1m
-         end
+         remove n3
+         expect settled within 10s
+at 6m    end
