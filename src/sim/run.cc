@@ -76,8 +76,7 @@ class Play {
       const bool holds = simulation_.holds(at->expectation->condition);
       const bool throughout = at->expectation->when == Expectation::When::throughout;
       if (throughout && !holds) return fail_at(*at->line, *at->expectation, fmt::format("at {}", format(now)));
-      if (!throughout && !holds && now >= at->end)
-        return fail_at(*at->line, *at->expectation, fmt::format("by {}", format(now)));
+      if (!throughout && !holds && now >= at->end) return fail_at(*at->line, *at->expectation, fmt::format("by {}", format(now)));
       at = (throughout ? now >= at->end : holds) ? pending_.erase(at) : std::next(at);
     }
     return true;

@@ -10,8 +10,8 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr Duration look_every = 10ms;       // how often it is asked whether something holds
-constexpr Duration revision_every = 1s;     // how exactly the store's past is known
+constexpr Duration look_every = 10ms;    // how often it is asked whether something holds
+constexpr Duration revision_every = 1s;  // how exactly the store's past is known
 constexpr std::size_t revisions_max = 3600;
 
 // What comes after the level of a log's line.
@@ -25,24 +25,23 @@ std::string message_of(std::string_view line) {
 
 // 1. The beginning.
 
-Simulation::Work::Work(SimOptions options)
-    : options_(std::move(options)), keys_(options_.cluster.name), seen_(keys_) {
+Simulation::Work::Work(SimOptions options) : options_(std::move(options)), keys_(options_.cluster.name), seen_(keys_) {
   options_.store.seed = options_.seed;
   spec_ = spec_of(options_.cluster);
   world_.emplace(loop_, options_.store);
   if (options_.check) checkers_.emplace(options_.cluster.name, [this] { return elapsed(); });
-  world_->on_commit([this](const std::string& client, const store::Txn& txn, const store::Committed& done) {
-    on_commit(client, txn, done);
-  });
+  world_->on_commit(
+      [this](const std::string& client, const store::Txn& txn, const store::Committed& done) { on_commit(client, txn, done); });
   node_log_ = Log::to([this](Level, std::string_view line) { take_log(line); }, {}, [] { return WallTime{}; });
   network_.emplace(loop_, Rng(options_.seed).split("network"), options_.network_max);
-  services_.emplace(*network_, ledger_, options_.times, ServiceLookups{[this](const WorkloadId& workload) { return facts(workload); }, {}});
+  services_.emplace(*network_, ledger_, options_.times,
+                    ServiceLookups{[this](const WorkloadId& workload) { return facts(workload); }, {}});
   operator_.emplace(world_->connect("operator"));
   write_first_documents();
   for (std::uint32_t i = 1; i <= options_.controllers; ++i) {
     const std::string name = fmt::format("controller {}", i);
     network_->join_group(name, "controllers");
-    controllers_.push_back({.name = name, .clock = draw_clock(name), .process = nullptr});
+    controllers_.push_back({.name = name, .clock = draw_clock(name), .starts = 0, .process = nullptr});
   }
   for (ControllerHost& host : controllers_) start_controller(host);
   for (const Node& node : options_.cluster.nodes) start(add_host(node));

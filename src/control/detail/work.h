@@ -21,9 +21,7 @@ class Machine::Work {
   }
 
   Output step(Input input, Instant now);
-  bool at_rest() const {
-    return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty();
-  }
+  bool at_rest() const { return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty(); }
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
   std::optional<ShardState> explain(const ShardId& shard);

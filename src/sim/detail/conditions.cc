@@ -84,8 +84,10 @@ std::string Simulation::Work::why_not_all_led() const {
   for (const auto& [name, workload] : seen_.workloads()) {
     for (std::uint32_t s = 0; s < workload.shards.size(); ++s) {
       if (!workload.lead || !workload.wants(s) || leader_of({name, ShardIndex(s)})) continue;
-      if (without.size() < named_max) without.push_back(fmt::format("{}/{}", name, s));
-      else ++more;
+      if (without.size() < named_max)
+        without.push_back(fmt::format("{}/{}", name, s));
+      else
+        ++more;
     }
   }
   if (without.empty()) return "";
@@ -101,7 +103,8 @@ std::string Simulation::Work::why_not_shard(const Condition& condition) const {
   switch (condition.kind) {
     case Kind::led_by:
       if (leader == words.node) return "";
-      return leader ? fmt::format("{} is led by {}", format(words.shard), *leader) : fmt::format("nobody leads {}", format(words.shard));
+      return leader ? fmt::format("{} is led by {}", format(words.shard), *leader)
+                    : fmt::format("nobody leads {}", format(words.shard));
     case Kind::unled:
       return leader ? fmt::format("{} is led by {}", format(words.shard), *leader) : "";
     case Kind::serves: {
@@ -137,8 +140,7 @@ std::string Simulation::Work::why_not_count(const Condition& condition) const {
       led += shard.view.leader == node ? 1 : 0;
     }
   }
-  if (condition.kind == Kind::leads)
-    return led == condition.words.number ? "" : fmt::format("{} leads {} shards", node, led);
+  if (condition.kind == Kind::leads) return led == condition.words.number ? "" : fmt::format("{} leads {} shards", node, led);
   const std::uint64_t wanted = condition.kind == Kind::holds_nothing ? 0 : condition.words.number;
   return held == wanted ? "" : fmt::format("{} holds {} shards", node, held);
 }

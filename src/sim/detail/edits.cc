@@ -85,8 +85,8 @@ void Simulation::Work::edit_config_document(std::function<void(ConfigDocument&)>
 
 void Simulation::Work::edit_workload_document(const WorkloadId& workload, std::function<void(WorkloadDocument&)> change) {
   operator_->edit(keys_.workload(workload), [workload, change = std::move(change)](const std::optional<std::string>& text) {
-    auto document = document_of<WorkloadDocument>(
-        text, [&](const std::string& t) { return parse_workload(t, workload, "workload"); });
+    auto document =
+        document_of<WorkloadDocument>(text, [&](const std::string& t) { return parse_workload(t, workload, "workload"); });
     if (!text) document.buckets = 0;
     change(document);
     return std::optional(format(document));
@@ -232,12 +232,14 @@ Result<> Simulation::Work::adopt_orphans() {
       for (const ReplicaReport& replica : report->replicas) {
         const ShardId shard{report->workload, replica.shard};
         const ShardSeen* seen = seen_.find(shard);
-        const bool known = seen != nullptr && std::ranges::find(seen->record.holders, node, &Holder::node) != seen->record.holders.end();
+        const bool known =
+            seen != nullptr && std::ranges::find(seen->record.holders, node, &Holder::node) != seen->record.holders.end();
         if (!known && replica.state.str() != state_dropped) orphans[shard].push_back(node);
       }
     }
   }
-  for (const auto& [shard, nodes] : orphans) edit_order_document(shard, [nodes](OrderDocument& document) { document.adopt = nodes; });
+  for (const auto& [shard, nodes] : orphans)
+    edit_order_document(shard, [nodes](OrderDocument& document) { document.adopt = nodes; });
   return {};
 }
 

@@ -42,22 +42,21 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
   const Node& spec = host.spec;
   const NodeId name = spec.name;
   const Duration ttl = options_.cluster.settings.control.session_ttl;
-  node::ParticipantOptions options{
-      .node = {.cluster = options_.cluster.name,
-               .name = name,
-               .address = fmt::format("{}:9000", name),
-               .zone = spec.zone,
-               .labels = spec.labels,
-               .taints = spec.taints,
-               .cores = spec.cores,
-               .capacity = spec.capacity,
-               .used = spec.used,
-               .power = spec.power,
-               .session_ttl = ttl},
-      .data = process.disk->id,
-      .owns_data = true,
-      .rng = Rng(options_.seed).split("incarnations").split(name.str()).split(host.starts),
-      .version = "sim"};
+  node::ParticipantOptions options{.node = {.cluster = options_.cluster.name,
+                                            .name = name,
+                                            .address = fmt::format("{}:9000", name),
+                                            .zone = spec.zone,
+                                            .labels = spec.labels,
+                                            .taints = spec.taints,
+                                            .cores = spec.cores,
+                                            .capacity = spec.capacity,
+                                            .used = spec.used,
+                                            .power = spec.power,
+                                            .session_ttl = ttl},
+                                   .data = process.disk->id,
+                                   .owns_data = true,
+                                   .rng = Rng(options_.seed).split("incarnations").split(name.str()).split(host.starts),
+                                   .version = "sim"};
   options.node.log = &*node_log_;
   if (options_.pulses) options.send_pulse = [this, name](const Pulse& pulse) { send_pulse(name, pulse); };
   options.on_stuck = [this, name, weak = std::weak_ptr(process.token)](const node::Stuck& stuck) {
@@ -161,6 +160,7 @@ void Simulation::Work::start_controller(ControllerHost& host) {
       *process->store, control::ControllerOptions{.cluster = options_.cluster.name,
                                                   .name = host.name,
                                                   .session_ttl = options_.cluster.settings.control.controller_ttl,
+                                                  .names = Rng(options_.seed).split(host.name).split(++host.starts),
                                                   .machine = {.broken = options_.broken}});
   process->controller->on_event([this, name = host.name](const control::Event& event) { say(name, describe(event)); });
   host.process = std::move(process);

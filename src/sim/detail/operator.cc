@@ -24,9 +24,8 @@ void Operator::write(const store::Read& read) {
   if (!text) return done();
   store::Txn txn;
   txn.compare(read.entry ? store::unchanged(*read.entry) : store::absent(edit.key)).put(edit.key, *text);
-  store_->txn(std::move(txn), [this](const Result<store::Committed>& committed) {
-    committed && committed->succeeded ? done() : again();
-  });
+  store_->txn(std::move(txn),
+              [this](const Result<store::Committed>& committed) { committed && committed->succeeded ? done() : again(); });
 }
 
 // An edit of unknown outcome is read, and made once more: it says the same twice.
