@@ -38,7 +38,8 @@ Duration margin_of(const AcquireOptions& options) {
 
 class Locks::Work {
  public:
-  Work(store::Store& store, store::Session* session) : common_(std::make_shared<detail::Common>(store, session)) {}
+  Work(store::Store& store, store::Session* session, std::optional<Rng> names)
+      : common_(std::make_shared<detail::Common>(store, session)), names_(names) {}
   ~Work() {
     for (const auto& weak : acquisitions_) {
       if (const auto acquisition = weak.lock()) acquisition->close();
@@ -78,9 +79,10 @@ class Locks::Work {
     return {};
   }
 
-  detail::Wish wish(std::string path, AcquireOptions options) const {
+  detail::Wish wish(std::string path, AcquireOptions options) {
     const Duration margin = margin_of(options);
-    detail::Record record{.owner = random_owner(), .kind = options.kind, .ttl = options.ttl, .meta = std::move(options.meta)};
+    std::string owner = names_ ? fmt::format("{:016x}{:016x}", names_->next(), names_->next()) : random_owner();
+    detail::Record record{.owner = std::move(owner), .kind = options.kind, .ttl = options.ttl, .meta = std::move(options.meta)};
     if (options.kind == Kind::session) {
       record.ttl = common_->session_ttl;
       record.beat = common_->session()->key();
@@ -97,10 +99,12 @@ class Locks::Work {
   }
 
   std::shared_ptr<detail::Common> common_;
+  std::optional<Rng> names_;
   std::vector<std::weak_ptr<detail::Acquisition>> acquisitions_;
 };
 
-Locks::Locks(store::Store& store, store::Session* session) : work_(std::make_shared<Work>(store, session)) {}
+Locks::Locks(store::Store& store, store::Session* session, std::optional<Rng> names)
+    : work_(std::make_shared<Work>(store, session, names)) {}
 Locks::~Locks() = default;
 
 void Locks::acquire(std::string path, AcquireOptions options, std::stop_token stop, store::Answer<std::unique_ptr<Held>> answer) {

@@ -39,6 +39,7 @@
 #include <string>
 #include <vector>
 
+#include "evenkeel/base/rng.h"
 #include "evenkeel/store/session.h"
 #include "evenkeel/store/store.h"
 
@@ -94,7 +95,8 @@ struct LockState {
 class Locks {
  public:
   // `session`: for session locks; may be null if only expiring ones are taken. Both must outlive it and what is held.
-  Locks(store::Store& store, store::Session* session);
+  // `names`: what its owners are named by, for runs that must be the same each time; none: by the system's chance.
+  Locks(store::Store& store, store::Session* session, std::optional<Rng> names = std::nullopt);
   ~Locks();
   Locks(const Locks&) = delete;
   Locks& operator=(const Locks&) = delete;

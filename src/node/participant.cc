@@ -196,6 +196,7 @@ void Participant::Work::watch_targets() {
   incarnation_.store(next_.value(), std::memory_order_release);
   log(Level::info, "joined", format(next_));
   targets_.clear();
+  seen_ = {};
   pulsed_.clear();
   follow_targets();
   if (options_.send_pulse) pulse();
@@ -227,6 +228,13 @@ void Participant::Work::lose() {
   if (stage_ == Stage::staying) open_session();
 }
 
+// The store was put back to an older state, and with it what this node had reported: all of it is told again, as another incarnation, and nobody believes
+// what is there of this one.
+void Participant::Work::join_anew() {
+  log(Level::warn, "the store has lost what it had", session_->identity().str());
+  session_->end([](const Result<store::Revision>&) {});
+}
+
 // ------------------------------------------------------------------------------------------------------------- inputs and effects
 
 void Participant::Work::on_targets(const Result<store::Changes>& seen) {
@@ -234,6 +242,8 @@ void Participant::Work::on_targets(const Result<store::Changes>& seen) {
     log(Level::error, "targets cannot be watched", seen.error().message);
     return set_timer(retry_, later(loop_.now(), pause), &Work::follow_targets);
   }
+  if (seen->fresh && seen->revision < seen_) return join_anew();
+  seen_ = seen->revision;
   if (seen->fresh) {
     std::set<std::string> gone = targets_;
     for (const store::Change& change : seen->changes) gone.erase(change.key);

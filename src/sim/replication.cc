@@ -238,11 +238,12 @@ void Service::Work::ask_again(const ShardId& shard, std::uint64_t id, std::strin
 
 void Service::Work::on_source(const ShardId& shard, std::uint64_t id, std::uint32_t asked, const Source& source) {
   Run* run = running(shard, id);
-  if (run == nullptr || run->asked != asked) return;
+  if (run == nullptr) return;
   const WorkloadFacts known = facts(shard);
-  const bool new_enough = source.has && source.last >= refuses(shard) && (source.last > Epoch(0) || !known.model->bounded());
+  const bool new_enough = source.has && source.last >= refuses(shard) && (source.last > Epoch(0) || !lead_state(*known.model));
   if (!new_enough) {
-    ++run->asked;  // it is answered
+    if (run->asked != asked) return;  // it was asked again meanwhile
+    ++run->asked;                     // it is answered
     const std::string_view why = source.has ? "it does not follow the leader yet" : "it does not serve it";
     return later_on(ask_pause, [this, shard, id, why] { ask_again(shard, id, why); });
   }

@@ -16,6 +16,11 @@ constexpr Duration flush_pause = 100ms;
 
 }  // namespace
 
+std::optional<StateId> lead_state(const StateModel& model) {
+  const auto found = std::ranges::find(model.states(), StateCount{StateCount::Kind::number, 1}, &State::count);
+  return found != model.states().end() ? std::optional(found->name) : std::nullopt;
+}
+
 Service::Work::Work(Services& services, Service& self, ServiceOptions options)
     : services_(services), self_(self), options_(std::move(options)) {
   services_.processes_[options_.node].push_back(&self_);
@@ -43,7 +48,7 @@ bool Service::Work::has_data(const WorkloadFacts& facts, const StateId& state) c
   return rank && facts.model->states()[*rank].data;
 }
 
-bool Service::Work::leads(const WorkloadFacts& facts, const StateId& state) const { return facts.model->bounded() == state; }
+bool Service::Work::leads(const WorkloadFacts& facts, const StateId& state) const { return lead_state(*facts.model) == state; }
 
 // error and dropped are worse than all.
 bool Service::Work::is_better(const WorkloadFacts& facts, const StateId& one, const StateId& other) const {
@@ -59,7 +64,7 @@ Disk::Replica* Service::Work::on_disk(const ShardId& shard) const {
 // Where nobody leads there are no epochs: what is on the disk is data.
 bool Service::Work::holds_data(const WorkloadFacts& facts, const ShardId& shard) const {
   const Disk::Replica* replica = on_disk(shard);
-  return replica != nullptr && (replica->last > Epoch(0) || !facts.model->bounded());
+  return replica != nullptr && (replica->last > Epoch(0) || !lead_state(*facts.model));
 }
 
 Epoch Service::Work::refuses(const ShardId& shard) const {
@@ -98,7 +103,7 @@ bool Service::Work::wants_copy(const node::Transition& transition) const {
   if (!has_data(known, transition.to) || leads(known, transition.to)) return false;
   if (transition.from != transition.to && !is_better(known, transition.to, transition.from)) return false;
   if (!holds_data(known, transition.shard)) return true;
-  return known.model->bounded() && on_disk(transition.shard)->last < transition.version.epoch;
+  return lead_state(*known.model).has_value() && on_disk(transition.shard)->last < transition.version.epoch;
 }
 
 bool Service::Work::fails(const ShardId& shard) {
@@ -127,7 +132,7 @@ void Service::Work::transition(node::Transition transition, std::stop_token stop
   replica.run = std::make_unique<Run>(id, std::move(transition), std::move(answer));
   const node::Transition& runs = replica.run->transition;
   if (replica.leading && runs.to != runs.from) end_leading(shard, *replica.leading);
-  if (facts(shard).model->bounded()) refuse_below(shard, runs.version.epoch);
+  if (lead_state(*facts(shard).model)) refuse_below(shard, runs.version.epoch);
   // It asks while it does other things: the answer comes later, never inside.
   replica.run->on_stop.emplace(std::move(stop), [this, shard, id, alive = std::weak_ptr(alive_)] {
     if (alive.expired()) return;
@@ -280,7 +285,8 @@ bool Service::Work::acts(const ShardId& shard, Epoch epoch) const {
 
 StateId Service::Work::state(const ShardId& shard) const {
   const auto found = replicas_.find(shard);
-  return found == replicas_.end() ? facts(shard).model->initial() : found->second.state;
+  const bool is_open = found != replicas_.end() && !found->second.state.empty();
+  return is_open ? found->second.state : facts(shard).model->initial();
 }
 
 const WriteLog& Service::Work::log(const ShardId& shard) const {

@@ -18,7 +18,7 @@
 //     again; in the end the transition fails.
 //   - Followers that missed something are sent it again.
 //   - With `fencing: epoch` a leader goes on until a peer refuses it, or it is sealed: may_lead says so.
-// States are the model's: `data` says that a replica has a log, the bounded state is the one that leads, others follow.
+// States are the model's: `data` says that a replica has a log; the one state that only one replica may be in is the one that leads, the others follow.
 // Everything of one process runs on its host's loop. Deterministic. One thread.
 // Cost: a write costs a message and an answer for each peer; an idle replica costs nothing.
 
@@ -69,6 +69,9 @@ struct WorkloadFacts {
   std::uint32_t acks = 0;
   Fencing fencing = Fencing::session;
 };
+
+// The state that leads: the best one that a shard has one replica in. Nothing: nobody leads, and clients have nothing to write to.
+std::optional<StateId> lead_state(const StateModel& model);
 
 struct ServiceLookups {
   // Nothing: there is no such workload (any more). Transitions go on all the same: its states are taken for leader-follower's.

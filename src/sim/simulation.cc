@@ -42,12 +42,14 @@ Simulation::Work::Work(SimOptions options) : options_(std::move(options)), keys_
   for (std::uint32_t i = 1; i <= options_.controllers; ++i) {
     const std::string name = fmt::format("controller {}", i);
     network_->join_group(name, "controllers");
-    controllers_.push_back({.name = name, .clock = draw_clock(name), .process = nullptr});
+    controllers_.push_back({.name = name, .clock = draw_clock(name), .starts = 0, .process = nullptr});
   }
   // Nodes first, so that the first placement is the one that all of them share.
   for (const Node& node : options_.cluster.nodes) start(add_host(node));
   loop_.post_after(controllers_after, [this] {
-    for (ControllerHost& host : controllers_) start_controller(host);
+    for (ControllerHost& host : controllers_) {
+      if (!host.process) start_controller(host);
+    }
   });
   clients_.emplace(loop_, *services_,
                    ClientLookups{.pick = [this](Rng& rng) { return pick_shard(rng); },

@@ -31,7 +31,9 @@ void Machine::Work::take(Pulsed pulsed) {
     const detail::Progress now{replica.last, replica.progress};
     if (now <= progress) continue;
     progress = now;
-    if (unit.records[*slot].hand_over || unit.records[*slot].placement.front() == node.name) world_.touch(u, *slot);
+    const ShardRecord& record = unit.records[*slot];
+    const bool preferred = !record.placement.empty() && record.placement.front() == node.name;
+    if (record.hand_over || preferred) world_.touch(u, *slot);
   }
 }
 

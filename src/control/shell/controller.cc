@@ -21,7 +21,12 @@ Planner plan_at_once() {
 class Controller::Work : public std::enable_shared_from_this<Work> {
  public:
   Work(store::Store& store, ControllerOptions options)
-      : store_(store), loop_(store.loop()), options_(std::move(options)), keys_(options_.cluster), machine_(machine_options()) {}
+      : store_(store),
+        loop_(store.loop()),
+        options_(std::move(options)),
+        keys_(options_.cluster),
+        names_(options_.names),
+        machine_(std::in_place, machine_options()) {}
 
   void start() {
     watching_ = store_.watch(keys_.root(), std::nullopt, [this](Result<store::Changes> changes) {
@@ -44,9 +49,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   bool active() const { return active_ && election_ && election_->leading(); }
   ControllerEpoch epoch() const { return epoch_; }
-  const Machine& machine() const { return machine_; }
+  const Machine& machine() const { return *machine_; }
   void on_event(std::function<void(const Event&)> handler) { on_event_ = std::move(handler); }
-  void feed(Input input) { perform(machine_.step(std::move(input), loop_.now())); }
+  void feed(Input input) { perform(machine_->step(std::move(input), loop_.now())); }
   void resign(store::Answer<void> answer) {
     if (!election_) return loop_.post([answer = std::move(answer)]() mutable { answer({}); }), void();
     depose();
@@ -73,8 +78,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   // 1. The office.
 
   void stand() {
-    const store::SessionOptions options{
+    store::SessionOptions options{
         .key = fmt::format("{}controllers/{}", keys_.root(), options_.name), .ttl = options_.session_ttl, .meta = options_.name};
+    if (names_) options.identity = store::Identity(fmt::format("{:016x}{:016x}", names_->next(), names_->next()));
     store::Session::open(store_, options, options_.session_ttl * 4,
                          guarded([this](Result<std::unique_ptr<store::Session>> session) { take_session(std::move(session)); }));
   }
@@ -90,7 +96,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       depose();
       stand_again();
     });
-    locks_ = std::make_unique<locks::Locks>(store_, session_.get());
+    locks_ = std::make_unique<locks::Locks>(store_, session_.get(), names_ ? std::optional(Rng(names_->next())) : std::nullopt);
     election_ =
         std::make_unique<locks::Election>(store_, *locks_, keys_.controller(), locks::ElectionOptions{.meta = options_.name});
     election_->on_change([this](const locks::Election::View& view) {
@@ -112,6 +118,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void depose() {
     leads_ = false;
+    leave_office();
+  }
+  void leave_office() {
     guard_.reset();
     observers_.clear();
     beats_.reset();
@@ -120,6 +129,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void begin_office(store::Compare election) {
     leads_ = true;
+    office_ = election;
     store_.get(keys_.controller_epoch(), guarded([this, election](Result<store::Read> read) {
                  if (!leads_) return;
                  if (!read) return try_office_again(election);
@@ -135,7 +145,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
 
   void raise_epoch(const store::Compare& election, const store::Read& read) {
-    ControllerEpoch before = highest_controller_;
+    ControllerEpoch before = std::max(highest_controller_, epoch_);
     store::Txn txn;
     txn.compare(election);
     if (read.entry) {
@@ -169,7 +179,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void take(store::Changes changes) {
     const bool put_back = changes.fresh && seen_ && changes.revision < *seen_;
-    if (put_back) forget(changes);
+    if (put_back) begin_anew(changes);
     if (changes.fresh) {
       std::set<std::string> there;
       for (const store::Change& change : changes.changes) there.insert(change.key);
@@ -181,18 +191,30 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     }
     for (store::Change& change : changes.changes) take(std::move(change), changes.revision);
     seen_ = changes.revision;
+    if (put_back && leads_) begin_office(*office_);
     act_when_known();
   }
 
-  // The store was put back to an older state: what was known of its documents is of a history that never was.
-  void forget(const store::Changes& changes) {
-    std::set<std::string> there;
-    for (const store::Change& change : changes.changes) there.insert(change.key);
-    for (const auto& [key, revision] : std::exchange(revisions_, {})) {
-      if (!there.contains(key)) deliver(*keys_.parse(key), {key, std::nullopt});
-    }
-    held_back_.clear();
+  // The store was put back to an older state. What nodes have done since is known to them alone: the sessions that it shows are believed only when
+  // they are over. Nodes notice it as well, and join anew.
+  void begin_anew(const store::Changes& changes) {
     log("watch", {Code::conflict, fmt::format("the store went back from revision {} to {}", *seen_, changes.revision)});
+    leave_office();
+    machine_.emplace(machine_options());
+    revisions_.clear();
+    writing_.clear();
+    held_back_.clear();
+    incarnations_.clear();
+    for (const store::Change& change : changes.changes) {
+      const auto key = keys_.parse(change.key);
+      if (!key || !change.entry) continue;
+      const auto document = key->kind == Key::Kind::live || key->kind == Key::Kind::beat
+                                ? parse_document(*key, *change.entry)
+                                : Result<Document>(fail(Code::invalid, ""));
+      if (!document) continue;
+      if (const auto* live = std::get_if<LiveDocument>(&*document)) doubted_.insert(live->incarnation);
+      if (const auto* beat = std::get_if<BeatSeen>(&*document)) doubted_.insert(beat->incarnation);
+    }
   }
 
   static bool is_own(Key::Kind kind) { return kind == Key::Kind::shards || kind == Key::Kind::view; }
@@ -225,6 +247,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       if (on_event_) on_event_({Event::Kind::error, std::nullopt, std::nullopt, document.error().message});
       return;
     }
+    if (const auto* live = std::get_if<LiveDocument>(&*document); live != nullptr && doubted_.contains(live->incarnation)) return;
     if (const auto* report = std::get_if<Report>(&*document))
       highest_controller_ = std::max(highest_controller_, report->obeyed.controller);
     if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
@@ -349,14 +372,16 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   Loop& loop_;
   const ControllerOptions options_;
   const Keys keys_;
-  Machine machine_;
+  std::optional<Rng> names_;
+  std::optional<Machine> machine_;
   std::function<void(const Event&)> on_event_;
   bool gone_ = false;
 
   std::unique_ptr<store::Session> session_;
   std::unique_ptr<locks::Locks> locks_;
   std::unique_ptr<locks::Election> election_;
-  bool leads_ = false;   // elected
+  bool leads_ = false;  // elected
+  std::optional<store::Compare> office_;
   bool active_ = false;  // and acting
   ControllerEpoch epoch_;
   ControllerEpoch highest_controller_;  // that any report has named
@@ -369,6 +394,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
   std::unique_ptr<store::Beats> beats_;
   std::map<NodeId, Incarnation> incarnations_;
+  std::set<Incarnation> doubted_;  // that an older state of the store has shown
   std::map<NodeId, std::unique_ptr<store::Observer>> observers_;
   Timer timer_;
   Timer pause_;

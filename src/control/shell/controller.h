@@ -6,14 +6,17 @@
 //
 // Every write compares `controller_epoch` as this one raised it, and the bucket's record as the machine knows it. It takes its first step
 // when its watch has reached the revision of its election. Several may run; one is active. Destroying one is like a crash.
+// If the store is put back to an older state, nothing that it says about nodes is believed before each has joined anew, or its session is over.
 // Threads and ownership are those of Store; plans are made by `planner`, which may use a thread and answers on the loop.
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "evenkeel/base/log.h"
+#include "evenkeel/base/rng.h"
 #include "evenkeel/control/machine.h"
 #include "evenkeel/store/store.h"
 
@@ -28,7 +31,8 @@ struct ControllerOptions {
   std::string name;           // shown to people; unique among the cluster's controllers
   Duration session_ttl = 3s;  // of its own session
   Planner planner = plan_at_once();
-  MachineOptions machine;  // the cluster's name is taken from above
+  std::optional<Rng> names;  // of its sessions, for runs that must be the same each time; none: by the system's chance
+  MachineOptions machine;    // the cluster's name is taken from above
   Log* log = nullptr;
 };
 

@@ -49,6 +49,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   void watch_targets();
   void follow_targets();
   void lose();
+  void join_anew();
   void keep_up();
 
   // participant.cc: inputs and effects
@@ -113,6 +114,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   bool joined_ = false;
   bool targets_seen_ = false;
   std::set<std::string> targets_;  // keys that were there
+  store::Revision seen_;           // up to which they were
   std::unique_ptr<store::Watching> watching_;
 
   std::deque<Input> inbox_;

@@ -160,6 +160,7 @@ void Simulation::Work::start_controller(ControllerHost& host) {
       *process->store, control::ControllerOptions{.cluster = options_.cluster.name,
                                                   .name = host.name,
                                                   .session_ttl = options_.cluster.settings.control.controller_ttl,
+                                                  .names = Rng(options_.seed).split(host.name).split(++host.starts),
                                                   .machine = {.broken = options_.broken}});
   process->controller->on_event([this, name = host.name](const control::Event& event) { say(name, describe(event)); });
   host.process = std::move(process);

@@ -42,6 +42,7 @@ void Seen::take(const store::Listing& listing, Duration now) {
   std::set<std::string> there;
   for (const store::Entry& entry : listing.entries) there.insert(entry.key);
   if (!there.contains(keys_.config())) take_config(nullptr, now);
+  for (const NodeId& node : std::set(there_)) set_there(node, there.contains(keys_.live(node)), now);
   for (auto& [name, workload] : workloads_) {
     const auto buckets = static_cast<std::uint32_t>(workload.buckets.size());
     for (std::uint32_t b = 0; b < buckets; ++b) {
@@ -81,7 +82,7 @@ void Seen::take(const std::string& text, const std::string* value, Duration now)
       if (value != nullptr) {
         if (auto live = parse_live(*value, key->node, text)) lives_.insert_or_assign(key->node, std::move(*live));
       }
-      return;
+      return set_there(key->node, value != nullptr, now);
     default:
       return;
   }
@@ -161,6 +162,20 @@ void Seen::take_record(WorkloadSeen& workload, ShardSeen& shard, ShardRecord rec
       shard.dropped[holder.node] = now;
   }
   shard.record = std::move(record);
+  for (const Holder& holder : shard.record.holders) {
+    if (is_dropped(holder)) dropping_[holder.node].insert({workload.name, shard.record.shard});
+  }
+}
+
+void Seen::set_there(const NodeId& node, bool there, Duration now) {
+  const bool changed = there ? there_.insert(node).second : there_.erase(node) > 0;
+  const auto found = dropping_.find(node);
+  if (!changed || found == dropping_.end()) return;
+  for (const ShardId& shard : found->second) {
+    const auto workload = workloads_.find(shard.workload);
+    if (workload != workloads_.end() && shard.shard.value() < workload->second.shards.size())
+      judge(workload->second, shard.shard.value(), now);
+  }
 }
 
 void Seen::take_view(const Key& key, const std::string* value, Duration now) {
@@ -192,14 +207,17 @@ void Seen::end_leaderless(ShardSeen& shard, Duration now) {
   calm_.leaderless_longest = std::max(calm_.leaderless_longest, time);
 }
 
-std::string Seen::why_unsettled(const WorkloadSeen& workload, std::uint32_t s) {
+// What is to be dropped by a node that is gone stays to be dropped: nobody waits for that.
+std::string Seen::why_unsettled(const WorkloadSeen& workload, std::uint32_t s) const {
   const ShardSeen& shard = workload.shards[s];
   const ShardRecord& record = shard.record;
-  if (!workload.wants(s)) return record.holders.empty() ? "" : "is not dropped everywhere";
+  const auto is_past = [&](const Holder& holder) { return is_dropped(holder) && !there_.contains(holder.node); };
+  if (!workload.wants(s)) return std::ranges::all_of(record.holders, is_past) ? "" : "is not dropped everywhere";
   if (record.placement.empty()) return "is not placed";
   if (record.seal) return "is sealed";
   if (record.hand_over) return fmt::format("is handed over from {} to {}", record.hand_over->from, record.hand_over->to);
   for (const Holder& holder : record.holders) {
+    if (is_past(holder)) continue;
     if (is_dropped(holder)) return fmt::format("is being dropped by {}", holder.node);
     if (std::ranges::find(record.placement, holder.node) == record.placement.end())
       return fmt::format("is still on {}", holder.node);

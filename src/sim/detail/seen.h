@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -62,13 +63,16 @@ class Seen {
   void lay_out(WorkloadSeen& workload, Duration now);
   void judge(WorkloadSeen& workload, std::uint32_t shard, Duration now);
   void judge_all(WorkloadSeen& workload, Duration now);
-  static std::string why_unsettled(const WorkloadSeen& workload, std::uint32_t shard);
+  std::string why_unsettled(const WorkloadSeen& workload, std::uint32_t shard) const;
+  void set_there(const NodeId& node, bool there, Duration now);
   void end_leaderless(ShardSeen& shard, Duration now);
 
   const Keys& keys_;
   std::vector<StateModel> models_;
   std::map<WorkloadId, WorkloadSeen> workloads_;
   std::map<NodeId, LiveDocument> lives_;
+  std::set<NodeId> there_;                        // those whose document is there now
+  std::map<NodeId, std::set<ShardId>> dropping_;  // what may still have to be dropped by a node
   std::uint64_t unsettled_ = 0;
   std::optional<Duration> unsettled_since_;
   std::uint64_t commits_ = 0;

@@ -82,7 +82,7 @@ class Service::Work {
   };
 
   struct Replica {
-    StateId state;
+    StateId state;  // empty: nothing was asked of it yet but a seal
     Epoch refuses;  // what is older than this; the disk's, if there is something on it
     std::unique_ptr<Leading> leading;
     std::unique_ptr<Run> run;

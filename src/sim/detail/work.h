@@ -58,6 +58,7 @@ struct ControllerProcess {
 struct ControllerHost {
   std::string name;  // "controller 1", for people and faults
   HostClock clock;
+  std::uint32_t starts = 0;
   std::unique_ptr<ControllerProcess> process;
 };
 
