@@ -196,7 +196,8 @@ class Plot {
       add_line("line", mark, top - 14, mark, bottom_);
       const bool room = at < marks_max && mark - 7 >= taken;
       add("<g><title>{}</title>", escape(fmt::format("{} {}", detail::format_time(marks_[at]->at), marks_[at]->what)));
-      add("<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(mark), number(room ? top - 20 : top - 9), room ? "7" : "2");
+      add("<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", number(mark), number(room ? top - 20 : top - 9),
+          room ? "7" : "2");
       if (room) {
         add("<text class=\"number mid\" x=\"{}\" y=\"{}\">{}</text>", number(mark), number(top - 16.8), at + 1);
         taken = mark + 8;

@@ -41,5 +41,13 @@ TEST(Guide, ItsTablesAreThoseOfTheLanguage) {
   for (const Fault fault : all_faults()) EXPECT_TRUE(text.contains(fmt::format("`{}`", name(fault)))) << name(fault);
 }
 
+// As the guide says of --write-story.
+TEST(Guide, AStoryMadeUpIsTheSameRunAfterBeingWrittenAndRead) {
+  const Story made = random_story({.seed = 7, .hours = 0.05, .nodes = 3, .shards = 2});
+  const auto read = parse_story(format(made), "made.story");
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_EQ(run(made, {.seed = 7}).digest, run(*read, {.seed = 7}).digest);
+}
+
 }  // namespace
 }  // namespace evenkeel::sim

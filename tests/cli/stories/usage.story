@@ -13,6 +13,7 @@ run
 !   broker                      Work with a node's resource broker
 !   store                       Serve a coordination store, and look into any
 !   lock                        Run commands under a lock, and see who holds which
+!   sim                         Play a cluster's life on virtual time, with faults, and check every promise
 !   version                     Print the version
 !   completion                  Print a script that completes commands in your shell
 !   man                         Print the manual page, for man -l -
@@ -38,6 +39,7 @@ Subcommands:
   broker                      Work with a node's resource broker
   store                       Serve a coordination store, and look into any
   lock                        Run commands under a lock, and see who holds which
+  sim                         Play a cluster's life on virtual time, with faults, and check every promise
   version                     Print the version
   completion                  Print a script that completes commands in your shell
   man                         Print the manual page, for man -l -
