@@ -36,7 +36,7 @@ TEST_P(Stories, GoesAsItSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Stories, testing::ValuesIn(story_names()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, Stories, testing::ValuesIn(story_names()), [](const auto& each) { return each.param; });
 
 }  // namespace
 }  // namespace evenkeel::sim

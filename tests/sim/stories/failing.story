@@ -6,7 +6,7 @@ workloads: [{name: t, shards: 4, replicas: 3}]
 at 0s   expect settled within 30s
 at 1m   fail 100 percent on n4
         create {name: u, shards: 4, replicas: 3}
-        expect every shard has a leader within 30s
+        expect every shard has a leader within 2m
         expect settled within 5m
 at 7m   mend n4
         expect settled
