@@ -62,6 +62,7 @@ void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);
 void add_routes(CLI::App& app, Session& session);
+void add_sim(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
 void add_man(CLI::App& app, Session& session);

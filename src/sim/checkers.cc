@@ -224,6 +224,7 @@ void Checkers::Work::check_kept(const Key& key, const std::optional<Report>& rep
   NodeEvidence& node = seen_.nodes[key.node];
   const auto old = node.reports.find({key.workload, key.bucket});
   if (old == node.reports.end() || !node.live || old->second.incarnation != node.live->incarnation) return;
+  if (node.incarnation != old->second.incarnation) return;  // a new one writes everything anew
   if (report && report->incarnation != old->second.incarnation) return;
   for (const ShardIndex index : old->second.shards) {
     const ShardId shard{key.workload, index};
@@ -249,7 +250,9 @@ void Checkers::Work::take_report(const Put& put) {
     NodeEvidence& node = seen_.nodes[put.key.node];
     for (const ReplicaReport& replica : report->replicas) {
       const ShardId shard{put.key.workload, replica.shard};
-      if (replica.last > Epoch(0) && replica.state.str() != state_dropped) node.on_disk[shard] = report->data;
+      const auto* specs = seen_.workload(shard.workload);
+      const bool stays = specs != nullptr && specs->latest().seals;  // a leader without data leaves nothing
+      if (stays && replica.last > Epoch(0) && replica.state.str() != state_dropped) node.on_disk[shard] = report->data;
       const auto known = seen_.shards.find(shard);
       const Version told = known == seen_.shards.end() ? Version{} : known->second.record.version;
       if (!seen_.put_back && replica.version > told && told != Version{})

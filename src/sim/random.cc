@@ -18,7 +18,7 @@ namespace {
 using Kind = Action::Kind;
 
 constexpr Duration settles_first = 30s;
-constexpr Duration settles_last = 1h;  // delays, retries, copies one at a time: far more than enough where nothing is stuck
+constexpr Duration settles_last = 20min;  // delays, retries, copies one at a time: far more than enough where nothing is stuck
 constexpr Duration mended_before_end = 3min;
 constexpr Duration leave_takes = 11min;  // at most: it is gone then, whatever it could not finish
 
@@ -301,7 +301,7 @@ class LifeMaker {
     if (rng_.chance(1, 2)) {
       add(now_, Kind::store_loses_all);
     } else {
-      add(now_, Kind::store_loses, {.time = time_between(1s, 5min)});
+      add(now_, Kind::store_loses, {.time = time_between(1s, std::min(Duration(5min), now_ - 10s))});
     }
     add(now_ + 2min, Kind::adopt);
   }
@@ -352,8 +352,9 @@ class LifeMaker {
   // A new node takes an old one's place.
   void swap(NodeLife& old) {
     if (std::exchange(old.ordered, true)) return;
+    const NodeId name = old.name;
     const NodeId fresh = add_node();
-    add(now_ + 5s, Kind::swap, {.node = old.name, .other = fresh});
+    add(now_ + 5s, Kind::swap, {.node = name, .other = fresh});
   }
 
   NodeId add_node() {
@@ -402,8 +403,9 @@ class LifeMaker {
     }
     if (put_back_) add(later, Kind::adopt);
     story_.lines.push_back({later, Expectation{{.kind = Condition::Kind::settled}, Expectation::When::within, settles_last}});
-    story_.lines.push_back({later, Expectation{{.kind = Condition::Kind::settled}, Expectation::When::throughout, 1min}});
-    story_.lines.push_back({later, Action{Kind::end, {}}});
+    const Duration rest = later + settles_last;
+    story_.lines.push_back({rest, Expectation{{.kind = Condition::Kind::settled}, Expectation::When::throughout, 1min}});
+    story_.lines.push_back({rest + 1min, Action{Kind::end, {}}});
   }
 
   const RandomOptions& options_;

@@ -13,7 +13,13 @@ constexpr Duration look_every = 10ms;  // at what is expected
 // A story being played. Expectations that take time are looked at while the story goes on.
 class Play {
  public:
-  Play(const Story& story, Simulation& simulation) : story_(story), simulation_(simulation) {}
+  Play(const Story& story, Simulation& simulation, Duration sample_every)
+      : story_(story), simulation_(simulation), sample_every_(sample_every) {}
+
+  std::vector<Sample> take_samples() {
+    if (sample_every_ > Duration(0)) samples_.push_back(simulation_.sample());
+    return std::move(samples_);
+  }
 
   // The first thing that went wrong.
   std::optional<std::string> play() {
@@ -38,7 +44,12 @@ class Play {
       if (!look()) return false;
       const Duration now = simulation_.elapsed();
       if (now >= at) return true;
-      simulation_.run_until(pending_.empty() ? at : std::min(at, now + look_every));
+      Duration next = pending_.empty() ? at : std::min(at, now + look_every);
+      if (sample_every_ > Duration(0)) {
+        if (now >= next_sample_) samples_.push_back(simulation_.sample()), next_sample_ = now + sample_every_;
+        next = std::min(next, next_sample_);
+      }
+      simulation_.run_until(next);
       if (const auto broken = simulation_.violation()) {
         failure_ = fmt::format("a promise is broken: {}", *broken);
         return false;
@@ -84,6 +95,9 @@ class Play {
 
   const Story& story_;
   Simulation& simulation_;
+  const Duration sample_every_;
+  Duration next_sample_ = {};
+  std::vector<Sample> samples_;
   std::vector<Pending> pending_;
   std::optional<std::string> failure_;
 };
@@ -92,10 +106,13 @@ class Play {
 
 Outcome run(const Story& story, SimOptions options, const std::function<void(const Moment&)>& on_moment) {
   options.cluster = story.cluster;
+  const Duration sample_every = options.sample_every;
   Simulation simulation(std::move(options));
   if (on_moment) simulation.on_moment(on_moment);
   Outcome outcome;
-  outcome.failure = Play(story, simulation).play();
+  Play play(story, simulation, sample_every);
+  outcome.failure = play.play();
+  outcome.samples = play.take_samples();
   outcome.timeline = simulation.timeline();
   outcome.calm = simulation.calm();
   outcome.time = simulation.elapsed();

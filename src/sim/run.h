@@ -22,6 +22,7 @@ struct Outcome {
   Calm calm;
   Duration time = {};
   std::uint64_t digest = 0;
+  std::vector<Sample> samples;  // each options.sample_every, and the last moment's
 };
 
 // `options.cluster` is the story's.
@@ -58,8 +59,10 @@ struct RandomOptions {
 Story random_story(const RandomOptions& options);
 
 // For people.
+std::string format(const Moment& moment);  // "     1m2.5s  n3            goes on": one line, without its end
 std::string format_timeline(const Outcome& outcome);
 std::string format_calm(const Calm& calm);
-std::string plot_svg(const Outcome& outcome);  // nodes by time: who leads how many, what happened when
+// Nodes by time: who runs and leads how many, what happened when. A whole SVG file that refers to nothing else.
+std::string plot_svg(const Outcome& outcome);
 
 }  // namespace evenkeel::sim

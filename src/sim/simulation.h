@@ -42,7 +42,8 @@ struct SimOptions {
   std::uint32_t writes_per_second = 20;  // by clients, over all shards
   ServiceTimes times;
   control::Broken broken = control::Broken::nothing;
-  bool check = true;  // run the checkers
+  bool check = true;           // run the checkers
+  Duration sample_every = {};  // for plots; 0: no samples
 };
 
 // What happened, for the timeline: said by the story, the controllers, the nodes or a checker.
@@ -62,6 +63,21 @@ struct Calm {
   std::uint64_t writes = 0;         // acknowledged
   std::uint64_t refused = 0;        // writes that no leader took
   std::uint64_t bytes_written = 0;  // to the store
+};
+
+// How it was at one moment, for plots.
+struct NodeSample {
+  enum class State : std::uint8_t { up, still, gone };  // its process runs, stands still, is not there
+  NodeId node;
+  State state = State::up;
+  std::uint32_t replicas = 0;  // by the records
+  std::uint32_t leaders = 0;   // by the view
+  friend bool operator==(const NodeSample&, const NodeSample&) = default;
+};
+struct Sample {
+  Duration at = {};
+  std::vector<NodeSample> nodes;  // by name
+  std::uint32_t unled = 0;        // shards that should have a leader and have none
 };
 
 class Simulation {
@@ -89,6 +105,7 @@ class Simulation {
   void on_moment(std::function<void(const Moment&)> handler);
   Calm calm() const;
   std::uint64_t digest() const;  // of all that was written and said
+  Sample sample() const;         // O(shards)
 
   // For checkers, tests and FakeCluster.
   VirtualLoop& loop();

@@ -99,7 +99,7 @@ void ShardStep::leave() {
     }
     holder.leaving = true;
     holder.version = {};
-    timers_.leaving = in_.now;
+    timers_.leaving.reset();
     return;
   }
 }
@@ -134,8 +134,11 @@ bool ShardStep::is_done_without(const Holder& leaver) {
 void ShardStep::drop() {
   for (Holder& holder : next_.holders) {
     if (!counts(holder) || !holder.leaving || holder.version == Version{}) continue;
+    // It has left the view with the record that is committed now, not when that was decided; and it serves on, also while it has not read that.
     if (!timers_.leaving) timers_.leaving = in_.now;
-    const Instant end = *timers_.leaving + (serves(holder) && !broken(Broken::no_linger) ? spec_.control.linger : Duration{});
+    const ReplicaReport* report = is_present(holder) ? facts(holder).report : nullptr;
+    const bool lingers = report != nullptr && spec_.model->serves(report->state) && !broken(Broken::no_linger);
+    const Instant end = *timers_.leaving + (lingers ? spec_.control.linger : Duration{});
     if (!is_done_without(holder)) continue;
     if (in_.now < end) {
       wake_at(end);

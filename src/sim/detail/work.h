@@ -77,6 +77,7 @@ class Simulation::Work {
   void say(std::string who, std::string what);
   Calm calm() const;
   const control::Machine* active() const;
+  Sample sample() const;  // samples.cc
 
   // actions.cc, conditions.cc
   Result<> perform(const Action& action);
