@@ -89,9 +89,9 @@ struct ShardInput {
   const std::vector<NodeId>* placement = nullptr;  // another one than the record's; null: the same
   std::function<HolderFacts(const NodeId&)> facts;
   Epoch highest;       // that any report or seal of any node has named
+  Epoch led;           // the highest that any node was told, or has data of
   Epoch begins_above;  // what an earlier workload of this name has reached: what is held of that is nobody's
   std::vector<Orphan> orphans;
-  Epoch led;                       // the highest that any node was told, or has data of
   bool may_move = true;            // no maintenance, no freeze
   bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
   const OrderDocument* order = nullptr;
