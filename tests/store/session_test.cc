@@ -28,7 +28,7 @@ std::string text(Session::Event event) {
   return names[static_cast<int>(event)];
 }
 
-detail::Beat beat_at(const World& world, const std::string& key) {
+Beat beat_at(const World& world, const std::string& key) {
   for (const Entry& entry : world.contents().entries) {
     if (entry.key == key) return detail::parse_beat(entry).value();
   }
