@@ -305,6 +305,8 @@ void Checkers::Work::take_shard(const ShardId& shard, ShardRecord after, ShardVi
     for (const auto& table : {detail::promises_of_leading(), detail::promises_of_members(), detail::promises_of_limits()}) {
       for (const detail::Promise& promise : table) promise.check(change, findings_);
     }
+    if (findings_.violation())
+      findings_.add_detail(fmt::format(" [{}] -> [{}]", detail::describe(known.record), detail::describe(after)));
     if (const Holder* leader = change.granted()) known.grants[after.version.epoch] = leader->node;
   }
   if (after.told != known.record.told) told_changed_.insert(shard);
