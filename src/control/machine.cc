@@ -307,9 +307,11 @@ std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
     return state;
   }
   const detail::ShardTimers timers = unit.timers[*slot];
+  const std::vector<detail::Copy> copies = throttles_.of({u, *slot});
   Instant later = Instant::max();
   for (detail::Why& why : decide(u, *slot, later).why) state.why.push_back(std::move(why.what));
   world_.units[u].timers[*slot] = timers;
+  throttles_.set({u, *slot}, copies);
   return state;
 }
 

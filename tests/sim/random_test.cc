@@ -55,6 +55,7 @@ TEST(RandomLives, KeepTheirPromises) {
     const RandomOptions options = options_of(seed);
     const Story story = random_story(options);
     const bool show = std::getenv("EVENKEEL_SHOW") != nullptr;
+    if (show) fmt::print("{}\n", format(story));
     const Outcome outcome = run(story, {.seed = seed}, [&](const Moment& moment) {
       if (show) fmt::print("{:>14} {:14} {}\n", format(moment.at), moment.who, moment.what);
     });

@@ -40,7 +40,7 @@ void Throttles::set(Where where, std::vector<Copy> copies) {
 }
 
 bool Throttles::may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, Instant& later) {
-  if (broken_ == Broken::no_throttle) return true;
+  if (broken_ == Broken::no_throttle) return true;  // nor counted here: it is when the record is written
   const auto kind = static_cast<std::size_t>(copy.slot);
   const bool recovery = copy.slot == Slot::recovery;
   Counts& counts = counts_[kind];
@@ -75,7 +75,15 @@ bool Throttles::may_begin(const ControlSettings& settings, Where where, const Co
     if (scope.limit.bytes_per_second > Quantity(0))
       scope.lane = std::max(scope.lane, now) + time_of(copy.bytes, scope.limit.bytes_per_second);
   }
+  count(copy, 1);
+  copies_[where].push_back(copy);
   return true;
+}
+
+const std::vector<Copy>& Throttles::of(Where where) const {
+  static const std::vector<Copy> none;
+  const auto found = copies_.find(where);
+  return found == copies_.end() ? none : found->second;
 }
 
 std::vector<Throttles::Where> Throttles::take_waiting() {

@@ -31,7 +31,8 @@ class Throttles {
 
   // The copies of a shard that are under way from now on, in place of those before.
   void set(Where where, std::vector<Copy> copies);
-  // Whether one more may begin now. If not, the shard is among those who wait; `later` is set if only bytes hold it back.
+  const std::vector<Copy>& of(Where where) const;
+  // Whether one more may begin now; then it counts at once, for the same shard may ask for another. If not, the shard is among those who wait; `later` is set if only bytes hold it back.
   bool may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, Instant& later);
   // Those who waited and may be looked at again: recovery first. Each is told once, and waits again if it has to.
   std::vector<Where> take_waiting();

@@ -14,7 +14,7 @@ void patience(const ShardChange& change, Findings& findings) {
   const bool respecified = change.specs.changed_lately(seen.now) || seen.config.changed_lately(seen.now);
   if (change.after.placement == change.before.placement || !change.before.has_data || change.is_deleted() || respecified) return;
   const auto there = static_cast<std::uint32_t>(std::ranges::count_if(change.before.holders, [&](const Holder& holder) {
-    return counts(holder) && !holder.leaving && !seen.is_lost(holder) && seen.surely_there(holder.node);
+    return counts(holder) && holder.arrived && !holder.leaving && !seen.is_lost(holder) && seen.surely_there(holder.node);
   }));
   if (there < change.spec().min_active) return;
   for (const NodeId& node : change.before.placement) {
