@@ -11,6 +11,7 @@ namespace evenkeel::sim {
 namespace {
 
 constexpr Duration look_every = 10ms;    // how often it is asked whether something holds
+constexpr Duration nodes_within = 5s;       // are expected to join at first
 constexpr Duration revision_every = 1s;  // how exactly the store's past is known
 constexpr std::size_t revisions_max = 3600;
 
@@ -54,6 +55,7 @@ Simulation::Work::Work(SimOptions options) : options_(std::move(options)), keys_
                    Rng(options_.seed).split("clients"));
   clients_->set_rate(options_.writes_per_second);
   note_revision();
+  make_workloads();
 }
 
 // Processes first: what they leave behind is of the world and the loop.
@@ -68,7 +70,6 @@ void Simulation::Work::write_first_documents() {
   const Cluster& cluster = options_.cluster;
   ConfigDocument config{.settings = cluster.settings, .state_models = cluster.state_models};
   operator_->edit(keys_.config(), [text = format(config)](const auto&) { return std::optional(text); });
-  for (const Workload& workload : spec_.workloads) write_workload(workload);
   for (const Node& node : cluster.nodes) {
     NodeDocument document;
     if (node.status == NodeStatus::draining) document.operation = Operation::drain;
@@ -77,6 +78,13 @@ void Simulation::Work::write_first_documents() {
     if (document == NodeDocument{}) continue;
     operator_->edit(keys_.node(node.name), [text = format(document)](const auto&) { return std::optional(text); });
   }
+}
+
+// When all nodes have joined, so that the first placement knows of all of them; or soon, if some do not.
+void Simulation::Work::make_workloads() {
+  const bool all = std::ranges::all_of(spec_.nodes, [&](const Node& node) { return seen_.last_live(node.name).has_value(); });
+  if (!all && elapsed() < nodes_within) return void(loop_.post_after(look_every, [this] { make_workloads(); }));
+  for (const Workload& workload : spec_.workloads) write_workload(workload);
 }
 
 std::optional<WorkloadFacts> Simulation::Work::facts(const WorkloadId& workload) const {

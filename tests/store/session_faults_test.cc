@@ -131,7 +131,7 @@ class Life final : public LifeBase<Host> {
     for (const Write& write : done.succeeded ? txn.then : txn.otherwise) {
       const auto beat = detail::parse_beat(Entry{.key = write.key, .value = write.value});
       if (!beat) return complain("{} wrote what is no beat: {}", client, write.value);
-      detail::Beat& before = beats_[write.key];
+      Beat& before = beats_[write.key];
       if (!before.identity.empty() && before.identity != beat->identity && !before.ended)
         complain("{} took {} over for {} while {} was not ended", client, write.key, beat->identity, before.identity);
       if (before.identity == beat->identity && before.ended) complain("{} beats after its end", beat->identity);
@@ -189,7 +189,7 @@ class Life final : public LifeBase<Host> {
 
   Totals& totals_;
   std::uint64_t identities_ = 0;
-  std::map<std::string, detail::Beat> beats_;
+  std::map<std::string, Beat> beats_;
   std::set<Identity> ended_;
   std::set<Identity> invalid_;  // once is for ever
   std::set<Identity> proved_;

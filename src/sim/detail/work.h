@@ -96,6 +96,7 @@ class Simulation::Work {
   // simulation.cc
   void on_commit(const std::string& client, const store::Txn& txn, const store::Committed& done);
   void write_first_documents();
+  void make_workloads();
   void note_revision();
   void take_log(std::string_view line);
   std::optional<WorkloadFacts> facts(const WorkloadId& workload) const;
