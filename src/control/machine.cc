@@ -101,6 +101,7 @@ void Machine::Work::take(Elected elected) {
   count_ = 0;
   under_way_ = 0;
   planning_ = false;
+  plan_since_.reset();
   saved_ = now_;
   for (std::uint32_t n = 0; n < world_.nodes.size(); ++n) {
     detail::NodeInfo& node = world_.nodes[n];
@@ -194,6 +195,12 @@ void Machine::Work::take(Tick) {}
 
 void Machine::Work::ask_for_plan() {
   if (!world_.plan_due || planning_ || !may_move()) return;
+  if (!plan_since_) plan_since_ = now_;
+  // A problem is made of all shards, which takes as long as the fail-over of hundreds of them: leadership goes first.
+  const Instant quiet = std::max(*plan_since_, led_) + options_.plan_pause;
+  const Instant due = std::min(quiet, *plan_since_ + options_.plan_patience);
+  if (now_ < due) return wake_at(due);
+  plan_since_.reset();
   world_.plan_due = false;
   detail::place_everywhere(world_);
   problem_ = detail::problem_of(world_, options_.cluster, now_);

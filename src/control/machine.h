@@ -34,6 +34,9 @@ struct MachineOptions {
   std::uint32_t commits_max = 64;   // txns under way at once; those that change leadership come first
   Duration waits_saved = 10s;       // how often waits are written down
   std::uint32_t pulses_missed = 3;  // after so many a node is suspect
+  Duration plan_pause =
+      50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
+  Duration plan_patience = 2s;  // and so long after leadership has changed, but no later than this
   Broken broken = Broken::nothing;
 };
 

@@ -21,6 +21,7 @@
 //
 // Cost: a shift, swap or lead is evaluated in O(dimensions + replicas of the group), never in O(nodes). One thread at a time.
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -87,6 +88,13 @@ struct Family {
   double lead_weight = 0;       // the same for its leaders' measures over Problem::leader_share
 };
 
+// A group that may not come to a node, nor stay there.
+struct Bar {
+  std::uint32_t group = 0;
+  std::uint32_t node = 0;
+  friend auto operator<=>(const Bar&, const Bar&) = default;
+};
+
 // Per unit of `ratio` × free(first) that free(second) falls short: used by problems that want two dimensions free together.
 struct FreePair {
   std::uint32_t first = 0;
@@ -122,6 +130,8 @@ struct Problem {
   std::vector<std::uint32_t> replica_load;  // its row of `loads`
   std::vector<std::uint32_t> origin;        // its node at the start, or none
   std::vector<std::uint8_t> frozen;         // 1: it stays; or empty
+  std::vector<Bar> barred;                  // sorted
+  bool bars = false;                        // whether some are barred, or groups that are still to come will be
   std::vector<Amount> loads;                // rows × dimensions
   std::vector<Amount> measures;             // by row: its size in its family's own balance; or empty: no such goal
   std::vector<Amount> lead_measures;        // by group: its size in the leaders' balance; or empty: no such goal
@@ -143,6 +153,9 @@ struct Problem {
   std::size_t width() const { return dimensions.size(); }
   std::span<const Amount> load(std::uint32_t row) const { return std::span(loads).subspan(row * width(), width()); }
   std::uint32_t group_end(std::uint32_t group) const { return group_first[group + 1]; }
+  bool is_barred(std::uint32_t group, std::uint32_t node) const {
+    return !barred.empty() && std::ranges::binary_search(barred, Bar{group, node});
+  }
 };
 
 class State;

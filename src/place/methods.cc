@@ -35,7 +35,9 @@ std::optional<Method> parse_method(std::string_view text) {
 struct Draw::Row {
   const std::vector<std::uint32_t>& domains;
   std::vector<std::uint32_t> chosen;
+  std::span<const std::uint32_t> barred;
 
+  bool may_take(std::uint32_t node) const { return !holds(node) && std::ranges::find(barred, node) == barred.end(); }
   bool holds(std::uint32_t node) const { return std::ranges::find(chosen, node) != chosen.end(); }
   std::uint32_t count(std::uint32_t domain) const {
     return static_cast<std::uint32_t>(std::ranges::count_if(chosen, [&](std::uint32_t node) { return domains[node] == domain; }));
@@ -113,15 +115,16 @@ std::vector<std::uint32_t> Draw::pick(const ShardId& shard, std::uint32_t replic
   return pick(format(shard), replicas);
 }
 
-std::vector<std::uint32_t> Draw::pick(std::string_view key, std::uint32_t replicas,
-                                      const std::vector<std::uint32_t>& kept) const {
-  Row row{domains_, kept};
+std::vector<std::uint32_t> Draw::pick(std::string_view key, std::uint32_t replicas, const std::vector<std::uint32_t>& kept,
+                                      std::span<const std::uint32_t> barred) const {
+  Row row{domains_, kept, barred};
   const std::uint64_t hash = hash64(key, options_.seed);
   if (options_.method == Method::crush) pick_by_tree(hash, replicas, row);
   if (row.chosen.size() >= replicas) return row.chosen;
   const std::uint32_t fresh = taking_domains_ - std::min(taking_domains_, row.domains_above(0));
   const auto missing = static_cast<std::uint32_t>(replicas - row.chosen.size());
-  if (missing <= short_row && (options_.hard || missing <= fresh)) {
+  // A domain may be fresh and have only nodes that are barred: then the one pass would find too few.
+  if (barred.empty() && missing <= short_row && (options_.hard || missing <= fresh)) {
     pick_fresh(hash, replicas, row);
   } else {
     pick_best(hash, replicas, row);
@@ -169,7 +172,7 @@ void Draw::pick_best(std::uint64_t key, std::uint32_t replicas, Row& row) const 
   };
   std::vector<Entry> all;
   for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-    if (takes(node) && !row.holds(node))
+    if (takes(node) && row.may_take(node))
       all.push_back({detail::draw_straw(mix64(key, hashes_[node]), nodes_[node].weight), node, 0});
   }
   std::ranges::sort(all, [&](const Entry& a, const Entry& b) {
@@ -201,7 +204,7 @@ void Draw::pick_by_tree(std::uint64_t key, std::uint32_t replicas, Row& row) con
       if (options_.hard || domains_with_more_than(++round) == 0) return;
     }
     const std::uint32_t node = descend(mix64(key, draw));
-    if (takes(node) && !row.holds(node) && row.count(domains_[node]) == round) row.chosen.push_back(node);
+    if (takes(node) && row.may_take(node) && row.count(domains_[node]) == round) row.chosen.push_back(node);
   }
 }
 

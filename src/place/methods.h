@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,9 +62,10 @@ class Draw {
   explicit Draw(std::vector<DrawNode> nodes, DrawOptions options = {});
 
   // Where the key's replicas live, best first, as places in nodes(). Fewer than asked for if there are not so many nodes that take
-  // anything, or with `hard` not so many domains. `kept` are replicas that stay: they come first, and the others keep away from them.
-  std::vector<std::uint32_t> pick(std::string_view key, std::uint32_t replicas,
-                                  const std::vector<std::uint32_t>& kept = {}) const;
+  // anything, or with `hard` not so many domains. `kept` are replicas that stay: they come first, and the others keep away from them, as
+  // from nodes that are `barred`.
+  std::vector<std::uint32_t> pick(std::string_view key, std::uint32_t replicas, const std::vector<std::uint32_t>& kept = {},
+                                  std::span<const std::uint32_t> barred = {}) const;
   // The key of a shard is its text, "t1/9".
   std::vector<std::uint32_t> pick(const ShardId& shard, std::uint32_t replicas) const;
 

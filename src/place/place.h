@@ -17,9 +17,10 @@
 //
 // Pure: the same cluster, seed and budget give the same plan, whatever the order of nodes. Only `stop`, if given, ends that promise.
 //
-// The order of things: moves in flight that lead nowhere are cancelled; replicas leave nodes that are down, draining or no longer able;
-// shards grow and shrink; new workloads are placed, each wholly or not at all; limits, then spread, then load are put right; leaders are
-// levelled. Limits count a leaving replica until it has left and an arriving one from the start; scores count where everything ends.
+// The order of things: moves in flight that lead nowhere are cancelled; replicas leave nodes that are down, draining, no longer able or
+// barred to their shard; shards grow and shrink; new workloads are placed, each wholly or not at all; limits, then spread, then load are
+// put right; leaders are levelled. Limits count a leaving replica until it has left and an arriving one from the start; scores count where
+// everything ends.
 //
 // Cost: linear in the cluster to load; a repair costs what was lost; balancing is anytime, within the budget.
 

@@ -97,13 +97,15 @@ std::string_view name(MoveReason reason) {
 }
 
 std::string_view name(Rule rule) {
-  static constexpr std::array<std::string_view, 12> words = {"spread", "down",     "draining", "able",    "capacity",   "count",
-                                                             "quorum", "replicas", "pinned",   "leaders", "apart_from", "moving"};
+  static constexpr std::array<std::string_view, 13> words = {"spread",   "down",       "draining", "able",     "barred",
+                                                             "capacity", "count",      "quorum",   "replicas", "pinned",
+                                                             "leaders",  "apart_from", "moving"};
   return word(words, rule);
 }
 
 std::string_view name(RefusalReason reason) {
-  static constexpr std::array<std::string_view, 6> words = {"nodes", "labels", "spread", "count", "capacity", "too-large"};
+  static constexpr std::array<std::string_view, 7> words = {"nodes", "labels",   "barred",   "spread",
+                                                            "count", "capacity", "too-large"};
   return word(words, reason);
 }
 
@@ -118,7 +120,8 @@ Cluster apply(const Cluster& cluster, const Plan& plan) {
                .nodes = cluster.nodes,
                .workloads = cluster.workloads,
                .placement = plan.placement,
-               .cores = cores_after(cluster, plan)};
+               .cores = cores_after(cluster, plan),
+               .barred = cluster.barred};
   std::ranges::copy_if(cluster.recent, std::back_inserter(next.recent),
                        [&](const Recent& recent) { return still_there(plan, recent); });
   return next;

@@ -23,7 +23,8 @@ enum class Rule : std::uint8_t {
   spread,
   down,
   draining,
-  able,  // labels and taints
+  able,    // labels and taints
+  barred,  // the shard is barred from the node
   capacity,
   count,
   quorum,
@@ -33,7 +34,7 @@ enum class Rule : std::uint8_t {
   apart_from,
   moving,  // it needs a move, and has one in flight
 };
-enum class RefusalReason : std::uint8_t { nodes, labels, spread, count, capacity, too_large };
+enum class RefusalReason : std::uint8_t { nodes, labels, barred, spread, count, capacity, too_large };
 
 // As in plans: "too-large".
 std::string_view name(MoveReason reason);
@@ -136,7 +137,7 @@ struct Plan {
 std::string format_plan(const Cluster& cluster, const Plan& plan, Syntax syntax, bool cores = false);
 
 // The cluster once the plan is carried out: the next problem. Moves in flight that go on are done, cancelled ones gone; recent is kept
-// for replicas that are still where it says.
+// for replicas that are still where it says, and what is barred stays barred.
 Cluster apply(const Cluster& cluster, const Plan& plan);
 
 }  // namespace evenkeel::place

@@ -20,7 +20,8 @@ std::vector<std::unique_ptr<Term>> make(const Table& table, const Problem& probl
 std::vector<std::unique_ptr<Term>> make_rules(const Problem& problem) {
   using namespace detail;
   // Those that cost least to ask, or refuse most, before the others.
-  return make(std::array{make_frozen, make_limits, make_able, make_distinct, make_hard_spread, make_dependency}, problem);
+  return make(std::array{make_frozen, make_barred, make_limits, make_able, make_distinct, make_hard_spread, make_dependency},
+              problem);
 }
 
 std::vector<std::unique_ptr<Term>> make_goals(const Problem& problem) {

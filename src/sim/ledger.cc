@@ -98,9 +98,10 @@ void Ledger::forgive_all() {
 }
 
 void Ledger::forget(const WorkloadId& workload) {
-  for (auto at = shards_.lower_bound({workload, ShardIndex(0)}); at != shards_.end() && at->first.workload == workload; ++at) {
-    at->second.acknowledged = {};
-    at->second.forgiven = true;
+  for (auto& [shard, state] : shards_) {
+    if (shard.workload != workload) continue;
+    state.acknowledged = {};
+    state.forgiven = true;
   }
 }
 

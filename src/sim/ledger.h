@@ -12,13 +12,13 @@
 // Cost: O(1) and a look-up of the shard for each call, O(runs of the log) where a node begins to lead.
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "evenkeel/model/cluster.h"
+#include "evenkeel/sim/shard_map.h"
 #include "evenkeel/sim/write_log.h"
 
 namespace evenkeel::sim {
@@ -78,7 +78,7 @@ class Ledger {
   void check_alone(const ShardId& shard, const Shard& state, Epoch epoch, const NodeId& node, const Acting& who);
   void check_log(const ShardId& shard, Shard& state, Epoch epoch, const NodeId& node, const WriteLog& log);
 
-  std::map<ShardId, Shard> shards_;
+  ShardMap<Shard> shards_;
   std::optional<std::string> violation_;
   std::uint64_t accepted_ = 0;
   std::uint64_t acknowledged_ = 0;

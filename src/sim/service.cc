@@ -273,6 +273,7 @@ std::vector<node::Held> Service::Work::inventory() const {
   held.reserve(options_.disk->replicas.size());
   for (const auto& [shard, replica] : options_.disk->replicas)
     held.push_back({.shard = shard, .version = replica.told, .last = replica.last, .progress = replica.log.length()});
+  std::ranges::sort(held, {}, &node::Held::shard);
   return held;
 }
 

@@ -39,6 +39,7 @@
 #include "evenkeel/sim/ledger.h"
 #include "evenkeel/sim/network.h"
 #include "evenkeel/sim/service_times.h"
+#include "evenkeel/sim/shard_map.h"
 #include "evenkeel/sim/write_log.h"
 
 namespace evenkeel::sim {
@@ -52,7 +53,7 @@ struct Disk {
     Epoch refuses;  // whatever is older than this
   };
   DataId id;
-  std::map<ShardId, Replica> replicas;
+  ShardMap<Replica> replicas;
 };
 
 // What is wrong with a node; set by actions, looked at when a transition begins, and each second by one that hangs.

@@ -188,6 +188,8 @@ std::map<std::string, bool> naive_rules(const Problem& problem, const Arrangemen
     const bool moved = where.at[r] != before.at[r];
     rules[fmt::format("able {}", r)] =
         !moved || where.at[r] == none || problem.able[family_of(problem, r).able][where.at[r]] != 0;
+    rules[fmt::format("barred {}", r)] =
+        !moved || std::ranges::find(problem.barred, Bar{problem.replica_group[r], where.at[r]}) == problem.barred.end();
     rules[fmt::format("frozen {}", r)] = !moved || problem.frozen.empty() || problem.frozen[r] == 0;
     const std::uint32_t group = problem.replica_group[r];
     for (std::uint32_t other = problem.group_first[group]; other < problem.group_end(group); ++other) {

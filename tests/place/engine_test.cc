@@ -101,6 +101,10 @@ void add_group(Problem& problem, Rng& rng) {
     problem.loads.back() = 0;
   }
   problem.lead_measures.push_back(rng.between(0, 5));
+  for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+    if (rng.chance(1, 10)) problem.barred.push_back({group, n});
+  }
+  problem.bars = !problem.barred.empty();
 }
 
 // Workloads with labels, leaders, spread and levels in several tiers. Some rules are broken from the start.

@@ -97,7 +97,8 @@ class Judge {
   bool down(std::uint32_t n) const { return node(n).status == NodeStatus::down; }
   bool draining(std::uint32_t n) const { return node(n).status == NodeStatus::draining; }
   bool suits(const Shard& shard, std::uint32_t n) const { return naive::suits(node(n), *shard.workload); }
-  bool takes(const Shard& shard, std::uint32_t n) const { return naive::takes(node(n), *shard.workload); }
+  bool barred(const Shard& shard, std::uint32_t n) const { return naive::is_barred(cluster_, *shard.workload, shard.number, n); }
+  bool takes(const Shard& shard, std::uint32_t n) const { return naive::takes(node(n), *shard.workload) && !barred(shard, n); }
   std::string domain(const Shard& shard, std::uint32_t n) const { return naive::domain(cluster_, *shard.workload, n); }
   bool hard_spread(const Shard& shard) const { return naive::spread_is_hard(cluster_, *shard.workload); }
   bool pinned(const Shard& shard, std::uint32_t n) const {
@@ -211,7 +212,8 @@ class Judge {
   void check_cancelled() {
     for (const Moving& moving : cluster_.moving) {
       const Workload& workload = *find(moving.workload);
-      const bool leads_nowhere = moving.to && !naive::takes(node(moving.to->value()), workload);
+      const bool leads_nowhere = moving.to && (!naive::takes(node(moving.to->value()), workload) ||
+                                               naive::is_barred(cluster_, workload, moving.shard.value(), moving.to->value()));
       const bool cancelled = is_cancelled(moving);
       if (cancelled && !leads_nowhere)
         say("the move in flight {}/{} {} -> {} is cancelled without need", moving.workload, moving.shard, name(moving.from),
@@ -481,6 +483,7 @@ class Judge {
       case MoveReason::balance:
         if (status != NodeStatus::up && status != NodeStatus::no_leaders) say("{}: balance leaves the node alone", name(move));
         if (!suits(shard, from)) say("{}: the node is not able, which is the reason", name(move));
+        if (barred(shard, from)) say("{}: the shard is barred from the node, which is the reason", name(move));
         break;
       case MoveReason::spread:
         check_spread_reason(shard, move);
@@ -588,7 +591,7 @@ class Judge {
     if (shard.after.size() > shard.workload->replicas && !excused && !waits(shard))
       say("{} has {} replicas instead of {}, and waits for nothing", name(shard), shard.after.size(), shard.workload->replicas);
     for (const std::uint32_t n : shard.after) {
-      const bool should_leave = down(n) || draining(n) || !suits(shard, n);
+      const bool should_leave = down(n) || draining(n) || !suits(shard, n) || barred(shard, n);
       if (should_leave && !excused && !pinned(shard, n) && !is_refused(shard, n) && !waits(shard))
         say("{} stays on {}, neither refused nor waiting", name(shard), name(n));
     }
@@ -622,6 +625,8 @@ class Judge {
     const auto unsuited = [&](std::uint32_t n) { return !suits(shard, n) && !down(n) && !draining(n); };
     if (any([&](std::uint32_t n) { return unsuited(n) && !pinned(shard, n); })) require(shard, Rule::able, true);
     if (any([&](std::uint32_t n) { return unsuited(n) && pinned(shard, n); })) require(shard, Rule::able, std::nullopt);
+    if (any([&](std::uint32_t n) { return barred(shard, n) && suits(shard, n) && !down(n) && !draining(n); }))
+      require(shard, Rule::barred, true);
     // What is refused is said to be unmet by that.
     if (shard.after.size() < shard.workload->replicas)
       require(shard, Rule::replicas, is_refused(shard) ? std::nullopt : std::optional(true));
@@ -680,6 +685,8 @@ class Judge {
         return any([&](std::uint32_t n) { return draining(n); });
       case Rule::able:
         return any([&](std::uint32_t n) { return !suits(shard, n) || (!v.hard && !node(n).taints.empty()); });
+      case Rule::barred:
+        return any([&](std::uint32_t n) { return barred(shard, n); });
       case Rule::capacity:
         return any([&](std::uint32_t n) { return !final_.fits(n, !v.hard); });
       case Rule::count:
@@ -729,7 +736,7 @@ class Judge {
     if (refusal.node) {
       const std::uint32_t n = refusal.node->value();
       if (!has(shard->after, n)) say("{}: it is not there in the end", what);
-      if (!down(n) && !draining(n) && suits(*shard, n)) say("{}: it need not leave", what);
+      if (!down(n) && !draining(n) && suits(*shard, n) && !barred(*shard, n)) say("{}: it need not leave", what);
     } else if (shard->after.size() >= shard->workload->replicas) {
       say("{}: it has all its replicas", what);
     }
@@ -751,6 +758,8 @@ class Judge {
   void check_refused_request(const Refusal& refusal, const Workload& workload, std::uint64_t shards) {
     if (!workload.shard_loads.empty() || !workload.leader_load.empty() || !workload.pinned.shards.empty()) return;
     if (shards > 1000) return;
+    // Shards that are barred from nodes are placed one by one.
+    if (std::ranges::find(cluster_.barred, workload.name, &Barred::workload) != cluster_.barred.end()) return;
     // What an earlier request got may have been levelled since, so the room that was there is not known.
     const bool first = std::ranges::none_of(shards_, [&](const Shard& s) { return s.is_new && s.workload < &workload; });
     if (!first) return;

@@ -23,6 +23,7 @@ namespace naive {
 bool suits(const Node& node, const Workload& workload);
 // May be given a replica: up, and labels and taints suit.
 bool takes(const Node& node, const Workload& workload);
+bool is_barred(const Cluster& cluster, const Workload& workload, std::uint32_t shard, std::uint32_t node);
 bool may_lead(const Node& node);
 // The domain of the workload's spread level. A node without a zone is its own.
 std::string domain(const Cluster& cluster, const Workload& workload, std::size_t node);

@@ -132,6 +132,14 @@ TEST_F(JudgeTest, DestinationsThatAreNotAble) {
   cluster_.workloads[1].tolerate.push_back({.key = "k", .value = "v"});
   EXPECT_THAT(judged(), IsEmpty());
 }
+TEST_F(JudgeTest, BarredNodes) {
+  cluster_.barred = {{w("t1"), ShardIndex(0), n(4)}};
+  EXPECT_THAT(judged(), Contains("move t1/0 n1 -> n4 (drain, step 1) goes to a node that is not able"));
+  EXPECT_THAT(judged(), Contains("t1/0 breaks the rule barred, and no violation says so"));
+  EXPECT_THAT(judged(), Contains("t1/0 stays on n4, neither refused nor waiting"));
+  cluster_.barred = {{w("t1"), ShardIndex(1), n(4)}, {w("t2"), ShardIndex(0), n(1)}};
+  EXPECT_THAT(judged(), IsEmpty());
+}
 TEST_F(JudgeTest, HardSpread) {
   cluster_.nodes[3].zone = "b/r1";
   EXPECT_THAT(judged(), Contains("move t1/0 n1 -> n4 (drain, step 1) breaks hard spread beside n2"));

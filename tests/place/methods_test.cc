@@ -507,6 +507,58 @@ workloads: [{name: t, shards: 200, replicas: 3, pinned: {7: [n6, n2]}}]
 }
 
 // Plans name nodes by index, so the placement is compared by name.
+// The bar takes one node from a shard's own sequence: the others of its row stay, and so do all other shards.
+TEST(PlanByMethod, BarredNodesArePassedOver) {
+  for (const Method method : methods) {
+    Cluster cluster = read(R"(
+cluster: c
+nodes: [{name: "n[1-9]", zone: "dc[1-3]"}]
+workloads: [{name: t, shards: 50, replicas: 3}]
+)");
+    const Plan free = plan_by_method(cluster, method);
+    const Placement& before = free.placement.at(WorkloadId("t"));
+    for (std::uint32_t shard = 0; shard < 50; shard += 2)
+      cluster.barred.push_back({WorkloadId("t"), ShardIndex(shard), before[shard][shard % 3]});
+    const Cluster next = apply(cluster, free);
+    const Plan plan = plan_by_method(next, method);
+    EXPECT_TRUE(plan.met());
+    EXPECT_EQ(plan.moves.size(), 25u);
+    for (const Move& move : plan.moves) {
+      EXPECT_EQ(move.from, before[move.shard.value()][move.shard.value() % 3]);
+      EXPECT_EQ(move.reason, MoveReason::rules);
+    }
+    EXPECT_TRUE(plan_by_method(apply(next, plan), method).moves.empty());
+  }
+}
+
+TEST(PlanByMethod, ShardsBarredFromTooMuchAreRefused) {
+  const Cluster cluster = read(R"(
+cluster: c
+nodes: [{name: "n[1-3]"}]
+workloads: [{name: t, shards: 1, replicas: 2}, {name: u, shards: 2, replicas: 2}]
+placement: {t: [[n1, n2]]}
+barred:
+  - {workload: t, shard: 0, node: n2}
+  - {workload: t, shard: 0, node: n3}
+  - {workload: u, shard: 1, node: n1}
+  - {workload: u, shard: 1, node: n3}
+)");
+  for (const Method method : methods) {
+    const Plan plan = plan_by_method(cluster, method);
+    EXPECT_THAT(plan.placement.at(WorkloadId("t"))[0], ElementsAre(NodeIndex(0), NodeIndex(1)));
+    EXPECT_FALSE(plan.placement.contains(WorkloadId("u")));
+    ASSERT_EQ(plan.refused.size(), 2u);
+    EXPECT_EQ(plan.refused[0].reason, RefusalReason::barred);
+    EXPECT_EQ(plan.refused[0].node, NodeIndex(1));
+    EXPECT_EQ(plan.refused[1].shard, std::nullopt);
+    EXPECT_EQ(plan.refused[1].detail, "needs 2 nodes that shard 1 is not barred from");
+    EXPECT_THAT(plan.refused[1].nodes, ElementsAre(std::pair(NodeIndex(0), std::string("the shard is barred from it")),
+                                                   std::pair(NodeIndex(2), std::string("the shard is barred from it"))));
+    ASSERT_EQ(plan.violations.size(), 1u);
+    EXPECT_EQ(plan.violations[0].rule, Rule::barred);
+  }
+}
+
 TEST(PlanByMethod, TheOrderOfNodesDoesNotMatter) {
   EXPECT_TRUE(rc::check("for random clusters", [](std::uint64_t seed) {
     Rng rng(seed);

@@ -26,6 +26,10 @@ bool suits(const Node& node, const Workload& workload) {
       node.taints, [&](const Taint& taint) { return taint.effect != Taint::Effect::refuse || tolerated(taint, workload); });
 }
 
+bool is_barred(const Cluster& cluster, const Workload& workload, std::uint32_t shard, std::uint32_t node) {
+  return std::ranges::find(cluster.barred, Barred{workload.name, ShardIndex(shard), NodeIndex(node)}) != cluster.barred.end();
+}
+
 bool takes(const Node& node, const Workload& workload) {
   return (node.status == NodeStatus::up || node.status == NodeStatus::no_leaders) && suits(node, workload);
 }

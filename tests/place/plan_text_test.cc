@@ -156,11 +156,11 @@ TEST(PlanText, NamesAreThoseOfTheFormat) {
   EXPECT_EQ(names, "repair drain limit rules spread balance room grow shrink ");
   names.clear();
   for (int i = 0; i <= static_cast<int>(Rule::moving); ++i) names += fmt::format("{} ", name(static_cast<Rule>(i)));
-  EXPECT_EQ(names, "spread down draining able capacity count quorum replicas pinned leaders apart_from moving ");
+  EXPECT_EQ(names, "spread down draining able barred capacity count quorum replicas pinned leaders apart_from moving ");
   names.clear();
   for (int i = 0; i <= static_cast<int>(RefusalReason::too_large); ++i)
     names += fmt::format("{} ", name(static_cast<RefusalReason>(i)));
-  EXPECT_EQ(names, "nodes labels spread count capacity too-large ");
+  EXPECT_EQ(names, "nodes labels barred spread count capacity too-large ");
 }
 
 TEST(PlanText, OnlyRefusalsAndHardRulesAreUnmet) {

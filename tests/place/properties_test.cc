@@ -206,7 +206,7 @@ class Enumeration {
     if (replica == workload.replicas) return try_shard(shard + 1);
     const std::uint32_t first = replica < 2 ? 0 : row_.back() + 1;
     for (std::uint32_t node = first; node < cluster_.nodes.size(); ++node) {
-      if (!allowed(node, replica)) continue;
+      if (!allowed(node, shard, replica)) continue;
       held_.add(node, workload, shard, replica == 0);
       if (held_.fits(node, false) && held_.count_fits(node)) {
         row_.push_back(node);
@@ -216,9 +216,9 @@ class Enumeration {
       held_.remove(node, workload, shard, replica == 0);
     }
   }
-  bool allowed(std::uint32_t node, std::uint32_t replica) const {
+  bool allowed(std::uint32_t node, std::uint32_t shard, std::uint32_t replica) const {
     const Workload& workload = cluster_.workloads[0];
-    if (!naive::takes(cluster_.nodes[node], workload)) return false;
+    if (!naive::takes(cluster_.nodes[node], workload) || naive::is_barred(cluster_, workload, shard, node)) return false;
     const auto row = std::span(row_).last(replica);
     const auto beside = [&](std::uint32_t other) {
       return other == node || (naive::spread_is_hard(cluster_, workload) &&
@@ -275,6 +275,10 @@ Cluster tiny_cluster(Rng& rng, bool alike) {
       workload.shard_loads.values.push_back(Quantity(rng.between(1, 8)));
     }
     if (workload.shard_loads.shards.empty()) workload.shard_loads = {};
+    for (std::uint32_t shard = 0; shard < workload.shards; ++shard) {
+      const auto node = static_cast<std::uint32_t>(rng.below(nodes));
+      if (rng.chance(1, 4)) cluster.barred.push_back({workload.name, ShardIndex(shard), NodeIndex(node)});
+    }
   }
   cluster.workloads.push_back(std::move(workload));
   return cluster;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "evenkeel/base/result.h"
 #include "tests/place/judge.h"
@@ -32,6 +33,7 @@ class Maker {
       trouble_nodes();
       make_moving();
       make_recent();
+      make_barred();
     }
     const auto problems = check(cluster_);
     ensure(problems.empty(), problems.empty() ? "" : problems.front().message.c_str());
@@ -259,6 +261,24 @@ class Maker {
     }
   }
 
+  // Nodes that shards are on as often as others; new shards too.
+  void make_barred() {
+    if (!sometimes(1, 3)) return;
+    const bool many = sometimes(1, 4);
+    for (const Workload& workload : cluster_.workloads) {
+      const auto placed = cluster_.placement.find(workload.name);
+      for (std::uint32_t shard = 0; shard < workload.shards; ++shard) {
+        if (!sometimes(1, many ? 2 : 8)) continue;
+        std::set<NodeIndex> nodes;
+        for (std::uint64_t i = 0; i <= rng_.below(many ? 4 : 2); ++i)
+          nodes.emplace(static_cast<std::uint32_t>(rng_.below(cluster_.nodes.size())));
+        if (placed != cluster_.placement.end() && shard < placed->second.size() && sometimes(1, 2))
+          nodes.insert(placed->second[shard][rng_.below(placed->second[shard].size())]);
+        for (const NodeIndex node : nodes) cluster_.barred.push_back({workload.name, ShardIndex(shard), node});
+      }
+    }
+  }
+
   Rng& rng_;
   const Shape& shape_;
   bool troubled_;
@@ -303,6 +323,7 @@ Cluster shuffle_nodes(const Cluster& cluster, Rng& rng) {
     if (moving.to) moving.to = mapped(*moving.to);
   }
   for (Recent& recent : other.recent) recent.node = mapped(recent.node);
+  for (Barred& barred : other.barred) barred.node = mapped(barred.node);
   return other;
 }
 

@@ -176,6 +176,7 @@ bool Machine::Work::work_on(std::uint32_t u) {
       commit.targets.push_back(std::move(target));
     }
   }
+  if (commit.urgent) led_ = now_;
   unit.status = Unit::Status::writing;
   unit.pending = commit;
   out_.commits.push_back(std::move(commit));

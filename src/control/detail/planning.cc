@@ -1,7 +1,7 @@
 #include "evenkeel/control/detail/planning.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 
 namespace evenkeel::control::detail {
 namespace {
@@ -155,7 +155,7 @@ class ProblemMaker {
   const World& world_;
   const Instant now_;
   Cluster cluster_;
-  std::map<NodeId, NodeIndex> index_;
+  std::unordered_map<NodeId, NodeIndex> index_;
 };
 
 }  // namespace

@@ -70,8 +70,10 @@ class Machine::Work {
   std::uint64_t count_ = 0;      // of target documents
   std::uint32_t under_way_ = 0;  // commits
   bool planning_ = false;
-  std::optional<Cluster> problem_;  // that is being planned
-  bool plan_again_ = false;         // the last plan left something to do: more is to come when moves are done
+  std::optional<Cluster> problem_;     // that is being planned
+  std::optional<Instant> plan_since_;  // since when a plan is due
+  Instant led_;                        // when leadership was last changed
+  bool plan_again_ = false;            // the last plan left something to do: more is to come when moves are done
   std::set<std::uint32_t> nodes_touched_;
   bool nodes_due_ = false;  // some node means something else than when they were looked at
   Instant nodes_wake_ = Instant::max();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "evenkeel/control/detail/shard.h"
@@ -123,7 +124,7 @@ class World {
   Spec spec_of(const WorkloadInfo& workload, std::string& trouble) const;
   void respecify(std::uint32_t workload);
 
-  std::map<NodeId, std::uint32_t> node_index_;
+  std::unordered_map<NodeId, std::uint32_t> node_index_;
   std::map<WorkloadId, std::uint32_t> workload_index_;
   // Documents of workloads whose own has not been seen: buckets and reports wait for it here.
   std::map<std::pair<std::uint32_t, Bucket>, RecordBucket> early_records_;

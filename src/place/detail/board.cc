@@ -22,6 +22,18 @@ bool Board::fits_from_the_start(std::uint32_t replica, std::uint32_t to) const {
 }
 
 std::vector<std::uint32_t> Board::troubled_groups() const {
+  std::vector<std::uint32_t> groups = groups_on_troubled_nodes();
+  const auto placed = static_cast<std::ptrdiff_t>(groups.size());
+  for (const Bar& bar : problem.barred) {
+    if (std::ranges::find(state->row(bar.group), bar.node) == state->row(bar.group).end()) continue;
+    if (static_cast<std::ptrdiff_t>(groups.size()) == placed || groups.back() != bar.group) groups.push_back(bar.group);
+  }
+  std::inplace_merge(groups.begin(), groups.begin() + placed, groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  return groups;
+}
+
+std::vector<std::uint32_t> Board::groups_on_troubled_nodes() const {
   std::vector<std::uint32_t> groups;
   if (all_may_stay) return groups;
   std::vector<std::uint8_t> troubled(problem.nodes);

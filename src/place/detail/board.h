@@ -4,6 +4,8 @@
 // compile() makes it; the stages (stages.h) play on it, one after the other, in rounds; report() reads the plan off it. Nodes are in
 // order of name here, whatever their order in the cluster, so that nothing depends on that. Workload w of the cluster is family w.
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,7 +20,7 @@
 namespace evenkeel::place::detail {
 
 // Why a replica must leave its node, the strongest reason first; fine: it need not.
-enum class Standing : std::uint8_t { fine, down, draining, unable };
+enum class Standing : std::uint8_t { fine, down, draining, unable, barred };
 
 // What of a shard a limit on moves holds back.
 enum class Wait : std::uint8_t { nothing = 0, leave = 1, count = 2, limit = 4, spread = 8, pin = 16 };
@@ -37,6 +39,14 @@ struct Span {
   std::uint32_t count = 0;
   std::uint32_t fresh_first = 0;
   std::uint32_t fresh_count = 0;  // shards count, count + 1, …
+};
+
+// A shard, perhaps one that is still to be placed, that may not be on a node of the board.
+struct BarredShard {
+  std::uint32_t workload = 0;
+  std::uint32_t shard = 0;
+  std::uint32_t node = 0;
+  friend auto operator<=>(const BarredShard&, const BarredShard&) = default;
 };
 
 // Where a workload's loads are among the problem's rows.
@@ -68,7 +78,7 @@ struct Board {
   std::vector<std::uint8_t> may_lead;
   std::vector<std::uint8_t> down;
   std::vector<std::vector<Standing>> standing_by;  // by class and node
-  bool all_may_stay = true;                        // nobody must leave a node, whatever its class
+  bool all_may_stay = true;                        // nobody must leave a node for what it is, whatever the class
   std::size_t disk = ~std::size_t{0};              // that resource's dimension, if there is one
   double disk_unit = 1;                            // what one unit of it is in the cluster's
   static constexpr double leader_weight = 0.01;    // of leaders' level, where everything level is about 1
@@ -82,6 +92,7 @@ struct Board {
   std::vector<GroupFlags> flags;     // by group
   std::vector<std::uint8_t> recent;  // by replica: balance leaves it alone; or empty
   std::vector<Moving> in_flight;     // those that go on
+  std::vector<BarredShard> barred;   // sorted
 
   // Decided so far. A round is a set of moves that may all be done at once and in any order: limits hold although all arrive before any
   // leaves. The next round begins with their room free.
@@ -108,8 +119,21 @@ struct Board {
   }
   Standing standing(std::uint32_t replica) const {
     const std::uint32_t at = state->at(replica);
-    if (all_may_stay || at == none) return Standing::fine;
-    return standing_by[problem.families[problem.group_family[problem.replica_group[replica]]].able][at];
+    return at == none ? Standing::fine : standing(problem.replica_group[replica], at);
+  }
+  // Of a replica of the group, were it there.
+  Standing standing(std::uint32_t group, std::uint32_t node) const {
+    const Standing of_all = all_may_stay ? Standing::fine : standing_by[problem.families[problem.group_family[group]].able][node];
+    return of_all == Standing::fine && problem.is_barred(group, node) ? Standing::barred : of_all;
+  }
+  // The nodes that a shard may not be on, whether or not it is placed yet.
+  std::span<const BarredShard> barred_of(std::uint32_t workload, std::uint32_t shard) const {
+    const auto first = std::ranges::lower_bound(barred, BarredShard{workload, shard, 0});
+    const auto end = std::ranges::lower_bound(barred, BarredShard{workload, shard + 1, 0});
+    return {first, end};
+  }
+  bool is_barred(std::uint32_t workload, std::uint32_t shard, std::uint32_t node) const {
+    return std::ranges::binary_search(barred, BarredShard{workload, shard, node});
   }
   bool pinned(std::uint32_t replica) const { return replica < problem.frozen.size() && problem.frozen[replica] != 0; }
   bool is_recent(std::uint32_t replica) const { return replica < recent.size() && recent[replica] != 0; }
@@ -136,7 +160,8 @@ struct Board {
       count += at[r] != none ? 1 : 0;
     return count;
   }
-  // Groups with a replica on a node that some must leave, in order: nearly none, of a pass over all replicas that is little else.
+  // Groups with a replica on a node that some must leave, or that is barred, in order: nearly none, of a pass over all replicas that is
+  // little else.
   std::vector<std::uint32_t> troubled_groups() const;
   // Whether the shard may get a move at all in this round.
   bool movable(std::uint32_t group) const { return !flags[group].moving && !flags[group].no_quorum; }
@@ -189,6 +214,7 @@ struct Board {
   bool out_of_budget();
 
  private:
+  std::vector<std::uint32_t> groups_on_troubled_nodes() const;
   bool fits_from_the_start(std::uint32_t replica, std::uint32_t to) const;
   void move_from_the_start(const Trial::Step& step);
   bool remember_peaks();

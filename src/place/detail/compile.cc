@@ -35,6 +35,7 @@ class Compiler {
     make_families();
     fill_nodes();
     fill_loads();
+    fill_barred();
     fill_groups();
     weigh_levels();
     fill_in_flight();
@@ -45,6 +46,7 @@ class Compiler {
 
  private:
   Problem& problem() { return board_.problem; }
+  const Problem& problem() const { return board_.problem; }
   std::size_t count_dimension() const { return resources_.size(); }
   Amount& cell(std::vector<Amount>& table, std::uint32_t node, std::size_t dimension) {
     return table[node * problem().width() + dimension];
@@ -306,6 +308,20 @@ class Compiler {
     }
   }
 
+  // append_group() takes each group's own from here. Who disables shards by hand may name some that are not there, or failed there too.
+  void fill_barred() {
+    std::map<WorkloadId, std::uint32_t> by_name;
+    for (std::uint32_t w = 0; w < cluster_.workloads.size() && !cluster_.barred.empty(); ++w)
+      by_name.emplace(cluster_.workloads[w].name, w);
+    for (const Barred& barred : cluster_.barred) {
+      if (const auto found = by_name.find(barred.workload); found != by_name.end())
+        board_.barred.push_back({found->second, barred.shard.value(), board_.board_node[barred.node.value()]});
+    }
+    std::ranges::sort(board_.barred);
+    board_.barred.erase(std::unique(board_.barred.begin(), board_.barred.end()), board_.barred.end());
+    problem().bars = !board_.barred.empty();
+  }
+
   void fill_groups() {
     if (std::ranges::any_of(cluster_.workloads, [](const Workload& workload) { return !workload.pinned.shards.empty(); })) {
       has_pins_ = true;
@@ -420,7 +436,8 @@ class Compiler {
       case NodeStatus::no_leaders:
         break;
     }
-    return board_.able(group)[to] != 0 ? "" : "destination no longer able";
+    if (board_.able(group)[to] == 0) return "destination no longer able";
+    return problem().is_barred(group, to) ? "the shard is barred from its destination" : "";
   }
 
   void mark_quorum() {
@@ -584,6 +601,9 @@ void append_group(Board& board, std::uint32_t workload, std::uint32_t shard, std
   problem.origin.insert(problem.origin.end(), slots, none);
   problem.group_first.push_back(problem.replicas());
   if (!problem.frozen.empty()) problem.frozen.resize(problem.replicas());
+  if (problem.bars) {
+    for (const BarredShard& barred : board.barred_of(workload, shard)) problem.barred.push_back({group, barred.node});
+  }
   board.group_shard.push_back(shard);
   board.flags.push_back({});
 }

@@ -7,6 +7,7 @@
 
 #include "evenkeel/place/detail/methods_usage.h"
 #include "evenkeel/place/detail/node_rules.h"
+#include "evenkeel/place/detail/terms.h"
 #include "evenkeel/place/methods.h"
 
 namespace evenkeel::place {
@@ -24,6 +25,7 @@ class MethodPlan {
     for (std::uint32_t i = 0; i < cluster.nodes.size(); ++i) by_name_.emplace_back(i);
     std::ranges::sort(by_name_, {}, [&](NodeIndex i) -> const NodeId& { return node(i).name; });
     for (const Moving& moving : cluster.moving) moving_[{moving.workload, moving.shard}].push_back(&moving);
+    for (const Barred& barred : cluster.barred) barred_[{barred.workload, barred.shard}].push_back(barred.node);
   }
 
   Plan run() && {
@@ -56,7 +58,7 @@ class MethodPlan {
     }
     const auto weights = usage_.weights(workload);
     drawn_.clear();
-    place_.assign(cluster_.nodes.size(), 0);
+    place_.assign(cluster_.nodes.size(), not_drawn);
     std::vector<DrawNode> nodes;
     for (std::uint32_t i = 0; i < cluster_.nodes.size(); ++i) {
       const Node& one = cluster_.nodes[i];
@@ -85,14 +87,17 @@ class MethodPlan {
     const Draw draw = draw_of(workload);
     Placement rows;
     for (std::uint32_t i = 0; i < old.size(); ++i) rows.push_back(old_shard(workload, draw, ShardIndex(i), old[i]));
-    bool whole = true;
-    for (std::uint32_t i = static_cast<std::uint32_t>(old.size()); i < workload.shards && whole; ++i) {
+    std::optional<ShardIndex> failed;
+    for (std::uint32_t i = static_cast<std::uint32_t>(old.size()); i < workload.shards && !failed; ++i) {
       const auto row = drawn_row(workload, draw, ShardIndex(i));
-      whole = row.size() >= workload.replicas;
-      if (whole) rows.push_back(row);
+      if (row.size() < workload.replicas)
+        failed = ShardIndex(i);
+      else
+        rows.push_back(row);
     }
-    if (!whole) {
-      refuse_short(workload, draw, std::nullopt, std::nullopt);
+    if (failed) {
+      refuse_short(workload, draw, *failed, std::nullopt);
+      plan_.refused.back().shard.reset();  // the whole request
       if (there == cluster_.placement.end()) return;
       rows = first_rows(rows, old.size());
     }
@@ -110,7 +115,10 @@ class MethodPlan {
     std::vector<std::uint32_t> kept;
     for (const NodeIndex index : workload.pinned.find(shard)) kept.push_back(place_[index.value()]);
     std::vector<NodeIndex> row;
-    for (const std::uint32_t i : draw.pick(format(ShardId{workload.name, shard}), workload.replicas, kept))
+    std::vector<std::uint32_t> barred;
+    for (const NodeIndex index : barred_of(workload, shard)) barred.push_back(place_[index.value()]);
+    std::erase(barred, not_drawn);
+    for (const std::uint32_t i : draw.pick(format(ShardId{workload.name, shard}), workload.replicas, kept, barred))
       row.push_back(drawn_[i]);
     const auto leader =
         std::ranges::find_if(row, [&](NodeIndex i) { return detail::may_lead(node(i)) && detail::takes(node(i).status); });
@@ -155,8 +163,10 @@ class MethodPlan {
         arriving.emplace_back(move->from, move->to);
       } else {
         const bool unable = move->to && !detail::takes(node(*move->to).status);
-        const std::string reason =
-            unable ? fmt::format("destination {}", name(node(*move->to).status)) : "the method puts it elsewhere";
+        const bool barred = move->to && holds(barred_of(workload, shard), *move->to);
+        const std::string reason = unable   ? fmt::format("destination {}", name(node(*move->to).status))
+                                   : barred ? "the shard is barred from its destination"
+                                            : "the method puts it elsewhere";
         plan_.cancelled.push_back({workload.name, shard, move->from, move->to, reason});
       }
     }
@@ -192,7 +202,7 @@ class MethodPlan {
   }
 
   // Too few nodes that take it, or too few domains.
-  void refuse_short(const Workload& workload, const Draw& draw, std::optional<ShardIndex> shard, std::optional<NodeIndex> from) {
+  void refuse_short(const Workload& workload, const Draw& draw, ShardIndex shard, std::optional<NodeIndex> from) {
     const auto up = std::ranges::count_if(cluster_.nodes, [](const Node& one) { return detail::takes(one.status); });
     if (up < std::int64_t{workload.replicas}) {
       refuse(workload, shard, from, RefusalReason::nodes, fmt::format("needs {} nodes; {} take replicas", workload.replicas, up));
@@ -200,6 +210,10 @@ class MethodPlan {
       refuse(workload, shard, from, RefusalReason::labels,
              fmt::format("needs {} nodes with its labels, without taints and with weight; there are {}", workload.replicas,
                          draw.takers()));
+    } else if (draw.domains() >= workload.replicas || !spread_of(workload).hard) {
+      refuse(workload, shard, from, RefusalReason::barred,
+             fmt::format("needs {} nodes{} that shard {} is not barred from", workload.replicas,
+                         spread_of(workload).hard ? " in different domains" : "", shard));
     } else {
       refuse(workload, shard, from, RefusalReason::spread,
              fmt::format("needs {} domains of level {}; {} have a node for it", workload.replicas, spread_of(workload).level,
@@ -208,9 +222,16 @@ class MethodPlan {
     auto& why = plan_.refused.back().nodes;
     for (const NodeIndex index : by_name_) {
       if (why.size() >= reasons_max) break;
-      if (std::string reason = detail::why_takes_none(node(index), workload); !reason.empty())
-        why.emplace_back(index, std::move(reason));
+      std::string reason = detail::why_takes_none(node(index), workload);
+      if (reason.empty() && holds(barred_of(workload, shard), index)) reason = detail::barred_words;
+      if (!reason.empty()) why.emplace_back(index, std::move(reason));
     }
+  }
+
+  std::span<const NodeIndex> barred_of(const Workload& workload, ShardIndex shard) const {
+    if (barred_.empty()) return {};
+    const auto found = barred_.find({workload.name, shard});
+    return found == barred_.end() ? std::span<const NodeIndex>() : std::span(found->second);
   }
 
   void violate(const Workload& workload, std::optional<ShardIndex> shard, Rule rule, bool hard, std::string detail) {
@@ -230,6 +251,7 @@ class MethodPlan {
         broken.emplace(Rule::draining, fmt::format("a replica on {}, which is draining", one.name));
       const std::string why = detail::why_not_able(one, workload);
       if (!why.empty() && !holds(pinned, index)) broken.emplace(Rule::able, fmt::format("{} {}", one.name, why));
+      if (holds(barred_of(workload, shard), index)) broken.emplace(Rule::barred, fmt::format("it is barred from {}", one.name));
     }
     if (row.size() < workload.replicas)
       broken.emplace(Rule::replicas, fmt::format("{} of {} replicas", row.size(), workload.replicas));
@@ -284,8 +306,10 @@ class MethodPlan {
   detail::MethodUsage usage_;
   std::vector<NodeIndex> by_name_;
   std::map<std::pair<WorkloadId, ShardIndex>, std::vector<const Moving*>> moving_;
+  std::map<std::pair<WorkloadId, ShardIndex>, std::vector<NodeIndex>> barred_;
   std::uint64_t cells_ = 0;
-  std::vector<NodeIndex> drawn_;      // by place in the present draw
+  std::vector<NodeIndex> drawn_;  // by place in the present draw
+  static constexpr std::uint32_t not_drawn = ~std::uint32_t{0};
   std::vector<std::uint32_t> place_;  // and back, by node
   Plan plan_;
 };

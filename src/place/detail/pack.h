@@ -23,6 +23,7 @@ struct Pack {
   std::size_t width = 0;          // dimensions
   std::span<const Amount> loads;  // shards × width: of each replica
   std::span<const Amount> lead;   // width: what the first replica of every shard carries on top; may be all zero
+  std::span<const Bar> barred;    // shards (as groups) and nodes that they may not be on; sorted
   // Per node, in order of name.
   std::span<const std::uint8_t> able;   // may hold the request
   std::span<const std::uint8_t> leads;  // may hold a first replica; without it only if the row has none that may

@@ -73,6 +73,7 @@ std::optional<NoPack> why_no_home(const Pack& request, std::uint32_t shard) {
     return load[d] <= 0 || load[d] <= request.room[n * request.width + d];
   };
   const auto fits = [&](std::uint32_t n) {
+    if (std::ranges::binary_search(request.barred, Bar{shard, n})) return false;
     for (std::size_t d = 0; d < request.width; ++d) {
       if (!fits_in(n, d)) return false;
     }

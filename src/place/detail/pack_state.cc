@@ -167,6 +167,7 @@ Packing::Standing Packing::standing() const {
 }
 
 bool Packing::fits(std::uint32_t node, std::uint32_t shard, bool with_lead) const {
+  if (is_barred(shard, node)) return false;
   const Amount* load = request_->loads.data() + std::size_t{shard} * request_->width;
   const Amount* left = left_.data() + node * limits_.size();
   for (std::size_t i = 0; i < limits_.size(); ++i) {
@@ -218,6 +219,7 @@ bool Packing::fits_instead(std::uint32_t node, std::uint32_t in, std::uint32_t o
 bool Packing::spreads(std::uint32_t replica, std::uint32_t to) const {
   const std::uint32_t from = at_[replica];
   bool lost = false, there = false;
+  if (is_barred(shard_of(replica), to)) return false;
   for (const std::uint32_t node : row(shard_of(replica))) {
     if (node == to) return false;
     if (node == from || node == none) continue;
@@ -229,6 +231,7 @@ bool Packing::spreads(std::uint32_t replica, std::uint32_t to) const {
 
 std::uint32_t Packing::repeats(std::uint32_t shard, std::uint32_t node) const {
   std::uint32_t count = 0;
+  if (is_barred(shard, node)) return replicas();
   for (const std::uint32_t other : row(shard)) {
     if (other == node) return replicas();
     if (other != none && domain(other) == domain(node)) ++count;

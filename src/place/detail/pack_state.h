@@ -4,6 +4,7 @@
 // Levels are dimensions that have a weight, and the request's own measure as one more. Limits are dimensions whose room some node could
 // run out of; the others are not looked at. Slot 0 of a row is the leader's and carries the lead on top.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,6 +34,9 @@ class Packing {
   const std::vector<std::uint32_t>& able() const { return able_; }
   std::uint8_t rank(std::uint32_t node) const { return rank_[node]; }
   bool may_lead(std::uint32_t node) const { return request_->leads[node] != 0; }
+  bool is_barred(std::uint32_t shard, std::uint32_t node) const {
+    return !request_->barred.empty() && std::ranges::binary_search(request_->barred, Bar{shard, node});
+  }
   bool has_lead() const { return has_lead_; }
 
   std::size_t levels() const { return levels_; }
@@ -79,7 +83,7 @@ class Packing {
   };
   Standing standing() const;
 
-  // Whether a replica of the shard fits under the hard limits, under the soft ones; with or without the lead.
+  // Whether a replica of the shard may be there and fits under the hard limits, under the soft ones; with or without the lead.
   bool fits(std::uint32_t node, std::uint32_t shard, bool leads) const;
   bool fits_softly(std::uint32_t node, std::uint32_t shard, bool leads) const;
   // Whether the lead fits on top of what is there.
@@ -88,7 +92,7 @@ class Packing {
   bool fits_instead(std::uint32_t node, std::uint32_t in, std::uint32_t out) const;
   // Whether the shard of a replica may have it there: the node is free of it, and no domain is lost.
   bool spreads(std::uint32_t replica, std::uint32_t to) const;
-  // How many other replicas of the row are in that domain, or on that very node (then it is at least `replicas`).
+  // How many other replicas of the row are in that domain; `replicas` if one is on that very node, or none may be there.
   std::uint32_t repeats(std::uint32_t shard, std::uint32_t node) const;
   Amount need(std::uint32_t replica, std::size_t limit) const {
     const std::size_t d = limits_[limit];

@@ -10,7 +10,7 @@ namespace evenkeel::place::detail {
 void fail_over(Board& board);
 // Replicas too many are dropped, the worst placed first.
 void shrink(Board& board);
-// Replicas leave nodes that are down, draining or no longer able; pinned ones come to where they are pinned.
+// Replicas leave nodes that are down, draining or no longer able, or that they are barred from; pinned ones come to where they are pinned.
 void repair(Board& board);
 // Shards with too few replicas get more.
 void grow(Board& board);

@@ -7,11 +7,14 @@
 
 namespace evenkeel::place::detail {
 
+inline constexpr std::string_view barred_words = "the shard is barred from it";
+
 using Made = std::unique_ptr<Term>;  // null: the problem has no data for it
 
 // Rules.
 Made make_frozen(const Problem& problem);
 Made make_able(const Problem& problem);
+Made make_barred(const Problem& problem);
 Made make_limits(const Problem& problem);
 Made make_distinct(const Problem& problem);
 Made make_hard_spread(const Problem& problem);

@@ -43,8 +43,11 @@ class Request {
     look();
     if (auto no = alike() ? std::nullopt : too_much()) return no;
     if (auto no = place_pinned()) return no;
-    auto no = alike() ? place_alike() : place_unlike();
-    if (no) return no;
+    if (auto no = too_few_left()) return no;
+    if (auto no = alike() && !any_barred_ ? place_alike() : place_unlike()) {
+      no->proved = no->proved && own_rows_.empty();  // the pinned ones' others might have gone elsewhere
+      return no;
+    }
     write_down();
     return std::nullopt;
   }
@@ -178,7 +181,7 @@ class Request {
     for (std::size_t i = 0; i < pins.shards.size(); ++i) {
       const std::uint32_t shard = pins.shards[i].value();
       if (shard < first_ || shard >= spec_.shards) continue;
-      std::vector<std::uint32_t>& row = pinned_rows_[shard];
+      std::vector<std::uint32_t>& row = own_rows_[shard];
       for (const NodeIndex node : pins.nodes[i]) {
         const std::uint32_t n = board_.board_node[node.value()];
         if (row.size() == spec_.replicas) break;
@@ -194,12 +197,65 @@ class Request {
         add(shard, row, n);
       }
     }
-    pinned_ = static_cast<std::uint32_t>(pinned_rows_.size());
     return std::nullopt;
   }
 
+  // Shards of those that are still to be placed that are barred from nodes, each with the first of its entries.
+  template <class Visit>
+  void each_barred(const Visit& visit) const {
+    const auto end = std::ranges::lower_bound(board_.barred, BarredShard{workload_, spec_.shards, 0});
+    for (auto at = std::ranges::lower_bound(board_.barred, BarredShard{workload_, first_, 0}); at < end;) {
+      const auto nodes = board_.barred_of(workload_, at->shard);
+      if (!own_rows_.contains(at->shard)) visit(at->shard, nodes);
+      at += static_cast<std::ptrdiff_t>(nodes.size());
+    }
+  }
+
+  std::optional<Refusal> too_few_left() {
+    std::optional<Refusal> no;
+    each_barred([&](std::uint32_t shard, std::span<const BarredShard>) {
+      any_barred_ = true;
+      if (!no) no = too_few_left(shard);
+    });
+    return no;
+  }
+
+  // Whatever the load: too few nodes, or domains, that the shard is not barred from.
+  std::optional<Refusal> too_few_left(std::uint32_t shard) const {
+    std::set<std::uint32_t> domains;
+    std::uint64_t left = 0;
+    for (std::uint32_t n = 0; n < problem_.nodes; ++n) {
+      if (able()[n] == 0 || board_.is_barred(workload_, shard, n)) continue;
+      ++left;
+      domains.insert(domains_[n]);
+    }
+    if (left < spec_.replicas) {
+      return refuse_barred(shard, fmt::format("needs {} nodes; shard {} is not barred from {} of those that are able",
+                                              spec_.replicas, shard, left));
+    }
+    if (family_.spread_hard && family_.partition != none && domains.size() < spec_.replicas) {
+      return refuse_barred(shard,
+                           fmt::format("needs {} domains of level {}; {} have an able node that shard {} is not barred from",
+                                       spec_.replicas, level(), domains.size(), shard));
+    }
+    return std::nullopt;
+  }
+
+  // One shard's bars are why the whole request is refused.
+  Refusal refuse_barred(std::uint32_t shard, std::string detail) const {
+    Refusal refusal{.workload = spec_.name, .reason = RefusalReason::barred, .detail = std::move(detail)};
+    const auto load = problem_.load(load_row(shard));
+    for (std::uint32_t n = 0; n < problem_.nodes && refusal.nodes.size() < board_.options.reasons_max; ++n) {
+      std::string why = why_not_new(board_, workload_, load, n);
+      if (able()[n] != 0 && board_.is_barred(workload_, shard, n)) why = fmt::format("shard {} is barred from it", shard);
+      if (!why.empty()) refusal.nodes.emplace_back(board_.cluster_node[n], std::move(why));
+    }
+    return refusal;
+  }
+
   bool may_add(std::uint32_t shard, const std::vector<std::uint32_t>& row, std::uint32_t n) const {
-    if (able()[n] == 0 || std::ranges::find(row, n) != row.end() || !fits(n, load_row(shard), row.empty())) return false;
+    if (able()[n] == 0 || board_.is_barred(workload_, shard, n)) return false;
+    if (std::ranges::find(row, n) != row.end() || !fits(n, load_row(shard), row.empty())) return false;
     return !family_.spread_hard || std::ranges::none_of(row, [&](std::uint32_t other) { return domains_[other] == domains_[n]; });
   }
 
@@ -248,12 +304,14 @@ class Request {
     return from == spec_.shard_loads.shards.end();
   }
 
-  // Shards without pins, in order.
-  std::vector<std::uint32_t> unpinned() const {
+  // How many shards are placed one by one, because they are pinned.
+  std::uint32_t own() const { return static_cast<std::uint32_t>(own_rows_.size()); }
+  // The others, in order.
+  std::vector<std::uint32_t> others() const {
     std::vector<std::uint32_t> shards;
-    shards.reserve(shards_ - pinned_);
+    shards.reserve(shards_ - own());
     for (std::uint32_t i = 0; i < shards_; ++i) {
-      if (!pinned_rows_.contains(first_ + i)) shards.push_back(first_ + i);
+      if (!own_rows_.contains(first_ + i)) shards.push_back(first_ + i);
     }
     return shards;
   }
@@ -282,7 +340,7 @@ class Request {
     const double mean = std::max(1e-300, *std::ranges::max_element(share));
     for (double& s : share) s /= mean;
     std::vector<std::uint64_t> slots(problem_.nodes);
-    Deal request{.shards = shards_ - pinned_,
+    Deal request{.shards = shards_ - own(),
                  .replicas = spec_.replicas,
                  .hard = family_.spread_hard && family_.partition != none,
                  .slots = slots,
@@ -330,7 +388,7 @@ class Request {
           counted ? std::min<std::uint64_t>(static_cast<std::uint64_t>(std::max<Amount>(0, room_[cell])), shards_) : shards_;
       free += !counted || room_[cell] > 0 ? 1 : 0;
     }
-    const bool count = by_count < std::uint64_t{shards_ - pinned_} * spec_.replicas || free < spec_.replicas;
+    const bool count = by_count < std::uint64_t{shards_ - own()} * spec_.replicas || free < spec_.replicas;
     const RefusalReason reason = count ? RefusalReason::count : RefusalReason::capacity;
     switch (no.bound) {
       case NoDeal::Bound::nodes:
@@ -349,7 +407,7 @@ class Request {
   }
 
   std::optional<Refusal> place_unlike() {
-    const auto shards = unpinned();
+    const auto shards = others();
     std::vector<Amount> loads, measures;
     loads.reserve(shards.size() * problem_.width());
     for (const std::uint32_t shard : shards) {
@@ -363,12 +421,18 @@ class Request {
     }
     std::vector<double> weight;
     for (const Dimension& dimension : problem_.dimensions) weight.push_back(dimension.level_weight);
+    std::vector<Bar> barred;
+    each_barred([&](std::uint32_t shard, std::span<const BarredShard> nodes) {
+      const auto row = static_cast<std::uint32_t>(std::ranges::lower_bound(shards, shard) - shards.begin());
+      for (const BarredShard& one : nodes) barred.push_back({row, one.node});
+    });
     const Pack request{.shards = static_cast<std::uint32_t>(shards.size()),
                        .replicas = spec_.replicas,
                        .hard = family_.spread_hard && family_.partition != none,
                        .width = problem_.width(),
                        .loads = loads,
                        .lead = lead,
+                       .barred = barred,
                        .able = able(),
                        .leads = board_.may_lead,
                        .avoid = avoided_,
@@ -405,13 +469,13 @@ class Request {
     Span& span = board_.spans[workload_];
     span.fresh_first = problem.groups();
     span.fresh_count = shards_;
-    auto pinned = pinned_rows_.begin();
-    std::size_t next = 0;  // row of those without pins
+    auto pinned = own_rows_.begin();
+    std::size_t next = 0;  // row of the others
     for (std::uint32_t shard = first_; shard < spec_.shards; ++shard) {
       const std::uint32_t first = problem.replicas();
       append_group(board_, workload_, shard, spec_.replicas);
       board_.flags.back().fresh = true;
-      if (pinned != pinned_rows_.end() && pinned->first == shard) {
+      if (pinned != own_rows_.end() && pinned->first == shard) {
         std::ranges::copy(pinned->second, problem.origin.begin() + first);
         freeze(shard, first);
         ++pinned;
@@ -439,13 +503,13 @@ class Request {
   const Family& family_;
   std::uint32_t first_;   // of the new shards
   std::uint32_t shards_;  // how many
-  std::uint32_t pinned_ = 0;
   std::vector<Amount> usage_, room_, soft_room_, own_;
   std::vector<std::uint32_t> domains_;
   std::vector<std::uint64_t> salt_;
   std::vector<std::uint8_t> avoided_;
-  std::map<std::uint32_t, std::vector<std::uint32_t>> pinned_rows_;  // by shard
-  Rows<NodeIndex> rows_;                                             // of the other new shards, in order
+  std::map<std::uint32_t, std::vector<std::uint32_t>> own_rows_;  // by shard: those that are pinned
+  bool any_barred_ = false;                                       // among those that are not pinned
+  Rows<NodeIndex> rows_;                                          // of the other new shards, in order
 };
 
 }  // namespace

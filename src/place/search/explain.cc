@@ -7,6 +7,7 @@
 
 #include "evenkeel/place/detail/node_rules.h"
 #include "evenkeel/place/detail/stages.h"
+#include "evenkeel/place/detail/terms.h"
 
 namespace evenkeel::place {
 
@@ -132,6 +133,7 @@ class Explainer {
   std::string why_not_placed(std::uint32_t n) const {
     const auto row = board_.problem.load(board_.load_row(workload_, shard_.shard.value()));
     std::vector<Amount> load(row.begin(), row.end());
+    if (board_.is_barred(workload_, shard_.shard.value(), n)) return std::string(barred_words);
     if (std::string why = why_not_new(board_, workload_, load, n); !why.empty()) return why;
     const auto pins = spec().pinned.find(shard_.shard);
     if (pins.size() >= spec().replicas && std::ranges::find(pins, board_.cluster_node[n]) == pins.end())

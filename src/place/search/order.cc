@@ -57,8 +57,7 @@ Pending net_move(const Board& board, std::span<const PlannedMove> of_shard, std:
     if (likeness > best) net.move.reason = move.reason, net.move.round = move.round, best = likeness;
     if (move.reason != MoveReason::spread && likeness > best_otherwise) net.otherwise = move.reason, best_otherwise = likeness;
   }
-  const Standing standing =
-      from == none ? Standing::fine : board.standing_by[board.problem.families[board.problem.group_family[group]].able][from];
+  const Standing standing = from == none ? Standing::fine : board.standing(group, from);
   if (standing != Standing::fine) net.move.reason = reason_of(standing);
   if (from == none) net.move.reason = MoveReason::grow;
   if (to == none) net.move.reason = MoveReason::shrink;

@@ -1,4 +1,4 @@
-// Repair: what is on nodes that are down, draining or no longer able goes elsewhere; and nothing else moves.
+// Repair: what is on nodes that are down, draining or no longer able, or that it is barred from, goes elsewhere; and nothing else moves.
 
 #include <algorithm>
 
@@ -122,6 +122,7 @@ MoveReason reason_of(Standing standing) {
     case Standing::draining:
       return MoveReason::drain;
     case Standing::unable:
+    case Standing::barred:
     case Standing::fine:
       break;
   }

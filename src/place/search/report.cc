@@ -217,14 +217,29 @@ class Reporter {
     for (const auto& [standing, names] : where) leavers += names.size();
     const bool waits = board_.movable(group) && refusals_of(group) < leavers;
     for (const auto& [standing, names] : where) {
-      const Rule rule = standing == Standing::down ? Rule::down : standing == Standing::draining ? Rule::draining : Rule::able;
-      const std::string_view is = standing == Standing::down       ? "down"
-                                  : standing == Standing::draining ? "draining"
-                                                                   : "not able to hold it";
-      add(group, rule, true, fmt::format("{} {} {}", fmt::join(names, ", "), names.size() == 1 ? "is" : "are", is),
+      const auto [rule, is] = broken_by(standing);
+      const std::string which = fmt::format("{}", fmt::join(names, ", "));
+      add(group, rule, true,
+          rule == Rule::barred ? fmt::format("{} {}", is, which)
+                               : fmt::format("{} {} {}", which, names.size() == 1 ? "is" : "are", is),
           waits ? Wait::leave : Wait::nothing);
     }
     if (board_.flags[group].no_quorum) add(group, Rule::quorum, true, "more than half of its replicas are down");
+  }
+
+  static std::pair<Rule, std::string_view> broken_by(Standing standing) {
+    switch (standing) {
+      case Standing::down:
+        return {Rule::down, "down"};
+      case Standing::draining:
+        return {Rule::draining, "draining"};
+      case Standing::barred:
+        return {Rule::barred, "it is barred from"};
+      case Standing::unable:
+      case Standing::fine:
+        break;
+    }
+    return {Rule::able, "not able to hold it"};
   }
 
   std::size_t refusals_of(std::uint32_t group) const {
@@ -369,7 +384,8 @@ class Reporter {
           if (node == none) continue;
           ++here;
           used[node] = 1;
-          if (standing[node] != Standing::fine && board_.movable(group) && !board_.pinned(r)) ++floor;
+          const bool must_leave = standing[node] != Standing::fine || problem_.is_barred(group, node);
+          if (must_leave && board_.movable(group) && !board_.pinned(r)) ++floor;
         }
         placed += here;
         if (here < wanted && board_.movable(group)) floor += wanted - here;

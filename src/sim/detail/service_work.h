@@ -153,7 +153,7 @@ class Service::Work {
   Service& self_;
   ServiceOptions options_;
   std::shared_ptr<int> alive_ = std::make_shared<int>();
-  std::map<ShardId, Replica> replicas_;
+  ShardMap<Replica> replicas_;
   std::set<std::pair<Instant, ShardId>> resends_;
   Timer timer_;
   Instant armed_ = Instant::max();

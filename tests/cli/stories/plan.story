@@ -199,6 +199,27 @@ run plan -f c.yaml --explain t1/0 -o name
 ! evenkeel: --explain has no form name: give table, json or yaml
 exit 2
 
+# A shard that is barred from a node leaves it, and the others do not mind.
+file barred.yaml
+nodes: [{name: "n[1-3]"}]
+workloads: [{name: t1, shards: 1}]
+placement: {t1: [[n1]]}
+barred: [{workload: t1, shard: 0, node: n1}, {workload: t1, shard: 0, node: n2}]
+----
+kept
+
+run plan -f barred.yaml --explain t1/0
+----
+----
+t1/0: n1 -> n3
+  a replica moves from n1 to n3 in step 1: rules
+
+n1  leaves  the shard is barred from it
+n2  cannot  the shard is barred from it
+n3  leads
+----
+----
+
 # Plans chain: the result is the next problem, and there is nothing left to do.
 run plan -f c.yaml --apply next.yaml -o name
 ----
