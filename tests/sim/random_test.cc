@@ -31,6 +31,7 @@ std::vector<Fault> faults_named(std::string_view names) {
 // A life has a few kinds of fault, or all: one kind alone hides nothing, many together meet.
 RandomOptions options_of(std::uint64_t seed) {
   RandomOptions options{.seed = seed, .hours = 1};
+  std::erase_if(options.faults, [](Fault fault) { return fault == Fault::operators || fault == Fault::rollback; });
   Rng rng = Rng(seed).split("kinds");
   if (const char* names = std::getenv("EVENKEEL_FAULTS")) {
     options.faults = faults_named(names);

@@ -216,13 +216,19 @@ void ShardStep::seal_and_lead() {
   grant(*best, *next_.seal, Reason::failover);
 }
 
-// It has never had any data: the first of the placement that is there leads.
+// It has never had any data, or what it has is nowhere but in memory: the first of the placement that is there leads; if none of those holds it yet,
+// another one that does, for without a leader nobody comes.
 void ShardStep::lead_first() {
+  const auto may = [&](const Holder& holder) {
+    const NodeFacts* known = facts(holder).node;
+    return counts(holder) && is_present(holder) && !is_failed(holder) && known->may_lead && !known->suspect && !known->stopping;
+  };
   for (const NodeId& node : next_.placement) {
     Holder* holder = find(node);
-    if (holder == nullptr || !counts(*holder) || !is_present(*holder) || is_failed(*holder)) continue;
-    const NodeFacts* known = facts(*holder).node;
-    if (known->may_lead && !known->suspect && !known->stopping) return grant(*holder, next_epoch(), Reason::first);
+    if (holder != nullptr && may(*holder)) return grant(*holder, next_epoch(), Reason::first);
+  }
+  for (Holder& holder : next_.holders) {
+    if (may(holder) && !holder.leaving) return grant(holder, next_epoch(), Reason::failover);
   }
   say("nobody leads: none of its nodes is there");
 }
