@@ -54,8 +54,8 @@ class Checkers::Work {
   const std::function<Duration()> now_;
   detail::Evidence seen_;
   detail::Findings findings_;
-  bool detailed_ = false;            // the violation says what the record was
-  std::set<std::string> paths_;      // of everything that is there
+  bool detailed_ = false;           // the violation says what the record was
+  std::set<std::string> paths_;     // of everything that is there
   std::set<ShardId> told_changed_;  // in this txn
 };
 
@@ -319,7 +319,8 @@ void Checkers::Work::check_target(const Target& target, const Target* before) {
   constexpr std::string_view name = "targets";
   findings_.held(name);
   if (target.number.controller != seen_.controller)
-    findings_.broken(name, "{} is told by controller {}, and {} is elected", target.node, target.number.controller, seen_.controller);
+    findings_.broken(name, "{} is told by controller {}, and {} is elected", target.node, target.number.controller,
+                     seen_.controller);
   if (before != nullptr && before->incarnation == target.incarnation && before->number >= target.number && !seen_.put_back)
     findings_.broken(name, "{} is told something of a lower number than before", target.node);
   for (const ReplicaTarget& entry : target.replicas) {
@@ -339,9 +340,10 @@ void Checkers::Work::check_told(const ShardId& shard, Bucket bucket) {
     const NodeEvidence* node = seen_.node(holder.node);
     if (node == nullptr || node->incarnation != holder.incarnation || !seen_.surely_there(holder.node)) continue;
     const auto found = node->targets.find({shard.workload, bucket});
-    const bool told = found != node->targets.end() && std::ranges::any_of(found->second.replicas, [&](const ReplicaTarget& entry) {
-                        return entry.shard == shard.shard && entry.version == record.told;
-                      });
+    const bool told =
+        found != node->targets.end() && std::ranges::any_of(found->second.replicas, [&](const ReplicaTarget& entry) {
+          return entry.shard == shard.shard && entry.version == record.told;
+        });
     if (!told) findings_.broken("targets", "{} is not told of the change of {}", holder.node, format(shard));
   }
 }

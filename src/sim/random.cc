@@ -27,8 +27,8 @@ struct NodeLife {
   bool up = true;
   Duration changes_at = {};  // it is killed, stopped or started until then: nothing else happens to it
   Duration still_until = {};
-  bool ordered = false;      // an operator has asked something of it
-  bool hurt = false;         // slow, failing or hanging
+  bool ordered = false;  // an operator has asked something of it
+  bool hurt = false;     // slow, failing or hanging
   std::vector<ShardId> disabled;
 };
 
@@ -88,7 +88,8 @@ class LifeMaker {
     control.rebalance_delay = one_of<Duration>(rng, {20s, 60s, 300s});
     const auto nodes = static_cast<std::uint32_t>(nodes_.size());
     if (rng.chance(1, 2)) control.max_offline = 1 + static_cast<std::uint32_t>(rng.below(nodes));
-    if (control.max_offline && rng.chance(1, 2)) control.resume_offline = static_cast<std::uint32_t>(rng.below(*control.max_offline));
+    if (control.max_offline && rng.chance(1, 2))
+      control.resume_offline = static_cast<std::uint32_t>(rng.below(*control.max_offline));
     control.permit = one_of<Duration>(rng, {60s, 600s});
     control.steady = one_of<Duration>(rng, {5s, 60s});
     control.recovery.copies = one_of(rng, {1u, 2u, 100u});
@@ -104,8 +105,9 @@ class LifeMaker {
     const std::uint32_t most = story_.cluster.settings.spread.hard ? zones_ : 3;
     workload.replicas = std::min({1 + static_cast<std::uint32_t>(rng.below(3)), most, static_cast<std::uint32_t>(nodes_.size())});
     if (workload.replicas < 3 && rng.chance(1, 2)) workload.replicas = std::min(most, static_cast<std::uint32_t>(nodes_.size()));
-    workload.state_model = StateModelId(one_of<const char*>(rng, {"leader-follower", "leader-follower", "leader-follower", "leader-follower",
-                                                                 "leader-standby", "online-offline", "bootstrap", "everywhere"}));
+    workload.state_model =
+        StateModelId(one_of<const char*>(rng, {"leader-follower", "leader-follower", "leader-follower", "leader-follower",
+                                               "leader-standby", "online-offline", "bootstrap", "everywhere"}));
     if (workload.state_model.str() == "everywhere") workload.replicas = 1;
     WorkloadControl& control = workload.control;
     control.linger = one_of<Duration>(rng, {0s, 1s, 5s});

@@ -10,10 +10,10 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr Duration store_is_slow = 100ms;   // then nobody is expected to have noticed anything
-constexpr Duration look_every = 10ms;    // how often it is asked whether something holds
-constexpr Duration nodes_within = 5s;       // are expected to join at first
-constexpr Duration revision_every = 1s;  // how exactly the store's past is known
+constexpr Duration store_is_slow = 100ms;  // then nobody is expected to have noticed anything
+constexpr Duration look_every = 10ms;      // how often it is asked whether something holds
+constexpr Duration nodes_within = 5s;      // are expected to join at first
+constexpr Duration revision_every = 1s;    // how exactly the store's past is known
 constexpr std::size_t revisions_max = 3600;
 
 // What comes after the level of a log's line.

@@ -45,7 +45,8 @@ RandomOptions options_of(std::uint64_t seed) {
 std::string command_of(const RandomOptions& options) {
   std::vector<std::string_view> names;
   for (const Fault fault : options.faults) names.push_back(name(fault));
-  return fmt::format("evenkeel sim --random --seed {} --hours {} --faults {}", options.seed, options.hours, fmt::join(names, ","));
+  return fmt::format("evenkeel sim --random --seed {} --hours {} --faults {}", options.seed, options.hours,
+                     fmt::join(names, ","));
 }
 
 TEST(RandomLives, KeepTheirPromises) {

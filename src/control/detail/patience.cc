@@ -118,8 +118,7 @@ std::uint32_t Machine::Work::count_offline() const {
     zones[zone].gone += gone ? 1 : 0;
   }
   // The only zone that there is does not count as one: then a loss of all would count less than a loss of some.
-  for (const auto& [name, zone] : zones)
-    offline += zone.gone == zone.all && zone.all > 1 && zones.size() > 1 ? 1 : zone.gone;
+  for (const auto& [name, zone] : zones) offline += zone.gone == zone.all && zone.all > 1 && zones.size() > 1 ? 1 : zone.gone;
   return offline;
 }
 

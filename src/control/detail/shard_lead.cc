@@ -176,13 +176,16 @@ void ShardStep::seal_and_lead() {
         awaited.push_back(holder.node.str());  // a disk that is gone holds nothing
       continue;
     }
+    // Who cannot lead does not count: what only it and a lost one have would be lost. A former leader that is suspect may, if nobody has as much.
+    if (is_failed(holder) && spec_.control.acks > 0 && !in_.accept_loss) {
+      awaited.push_back(holder.node.str());
+      continue;
+    }
     ++sealed;
-    const bool fenced =
-        holder.may_be == *spec_.lead && facts(holder).node->suspect;  // sealed, so it has stepped down; but it is not well
     const auto& report = *facts(holder).report;
     const bool has_data =
         (report.sealed && report.sealed->last > Epoch(0)) || skips || broken(Broken::empty_may_lead) || in_.accept_loss;
-    if (has_data && !fenced && !is_failed(holder)) able.push_back(&holder);
+    if (has_data && !is_failed(holder)) able.push_back(&holder);
   }
   if (sealed < seals_needed() || !seal_is_patient()) {
     if (spec_.control.acks == 0) wake_at(*timers_.sealing + spec_.control.seal_wait);

@@ -126,7 +126,8 @@ void Evidence::take_beat(const NodeId& name, std::optional<store::Entry> entry) 
 
 bool Evidence::is_joined(const NodeEvidence& node) const {
   if (!node.live || !node.beat || node.beat->ended || node.incarnation != node.live->incarnation) return false;
-  const auto written = std::ranges::count_if(node.reports, [&](const auto& report) { return report.second.incarnation == *node.incarnation; });
+  const auto written =
+      std::ranges::count_if(node.reports, [&](const auto& report) { return report.second.incarnation == *node.incarnation; });
   return static_cast<std::uint64_t>(written) >= node.live->inventory;
 }
 
@@ -205,8 +206,7 @@ void Evidence::take_workload(const WorkloadId& name, const WorkloadDocument& doc
 }
 
 void Evidence::take_config(ConfigDocument document) {
-  if (document.freeze.has_value() != frozen_since.has_value())
-    frozen_since = document.freeze ? std::optional(now) : std::nullopt;
+  if (document.freeze.has_value() != frozen_since.has_value()) frozen_since = document.freeze ? std::optional(now) : std::nullopt;
   config.put(std::move(document), now);
   look_at_calm();
 }

@@ -26,10 +26,10 @@ constexpr Duration grace = 15s;
 struct Said {
   DataId data;
   ReplicaReport latest;
-  Duration at = {};                           // of the latest
-  std::map<StateId, Version> in;              // the highest version at which it said to be in a state
-  std::map<StateId, Duration> left;           // when it said so last, of states that it is not in now
-  std::optional<Sealed> sealed;               // the highest
+  Duration at = {};                  // of the latest
+  std::map<StateId, Version> in;     // the highest version at which it said to be in a state
+  std::map<StateId, Duration> left;  // when it said so last, of states that it is not in now
+  std::optional<Sealed> sealed;      // the highest
   Duration sealed_at = {};
   std::optional<Duration> failed_since;
 };
@@ -98,15 +98,15 @@ struct NodeEvidence {
   std::optional<Incarnation> incarnation;  // of the beat
   Duration beatless_since = {};
   std::map<Incarnation, Duration> over;  // since when
-  std::map<Incarnation, DataId> disks;  // an incarnation has one for ever
+  std::map<Incarnation, DataId> disks;   // an incarnation has one for ever
   Recent<DataId> disk;
   Recent<NodeDocument> order;
   std::optional<PermitDocument> permit;
   Duration permit_at = {};
   std::map<std::pair<WorkloadId, Bucket>, ReportEvidence> reports;
   std::map<std::pair<WorkloadId, Bucket>, Target> targets;
-  std::set<ShardId> holds;            // by the records
-  std::map<ShardId, DataId> on_disk;  // it said to have data of it, and never that it had dropped it
+  std::set<ShardId> holds;                        // by the records
+  std::map<ShardId, DataId> on_disk;              // it said to have data of it, and never that it had dropped it
   std::set<std::pair<ShardId, DataId>> told_off;  // it was told to drop it
   bool joined = false;
   Duration joined_since = {};
@@ -124,9 +124,9 @@ struct Evidence {
   store::Revision controller_revision;
   std::map<std::string, store::Revision> revisions;  // of records
   Duration now = {};
-  Duration steady_since = {};                 // nothing has stood still since
-  bool put_back = false;                      // ever
-  std::optional<Duration> too_many_gone;      // since when
+  Duration steady_since = {};             // nothing has stood still since
+  bool put_back = false;                  // ever
+  std::optional<Duration> too_many_gone;  // since when
   std::optional<Duration> frozen_since;
 
   bool steady() const { return steady_since + grace <= now; }

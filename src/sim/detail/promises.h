@@ -74,7 +74,7 @@ std::span<const Promise> promises_of_members();
 std::span<const Promise> promises_of_limits();
 
 // A permit that a controller has written.
-void check_permit(const Evidence& seen, const NodeId& node, const std::optional<PermitDocument>& before, const PermitDocument& after,
-                  Findings& findings);
+void check_permit(const Evidence& seen, const NodeId& node, const std::optional<PermitDocument>& before,
+                  const PermitDocument& after, Findings& findings);
 
 }  // namespace evenkeel::sim::detail

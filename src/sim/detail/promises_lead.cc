@@ -144,12 +144,13 @@ void best_leads(const ShardChange& change, const Holder& leader, Findings& findi
     if (!is_voter(change.before, holder) || holder.node == leader.node) continue;
     if (!is_sealed(change, holder, epoch)) {
       if (own->sealed->last == Epoch(0) && !acks && !change.seen.is_lost(holder))
-        findings.broken(name, "{} is led by {}, which never had its data, before {} is asked", change.name(), leader.node, holder.node);
+        findings.broken(name, "{} is led by {}, which never had its data, before {} is asked", change.name(), leader.node,
+                        holder.node);
       continue;
     }
     const Said& other = *sealed_of(change, holder);
     const bool known = other.sealed_at + grace < change.seen.now && change.seen.surely_there(holder.node) && change.seen.steady();
-    const bool excused = other.failed_since || !holder.may_be.empty() || holder.data != other.data;
+    const bool excused = other.failed_since || holder.data != other.data;
     if (!known || excused) continue;
     if (std::pair(other.sealed->last, other.sealed->progress) > std::pair(own->sealed->last, own->sealed->progress))
       findings.broken(name, "{} is led by {}, and {} has more", change.name(), leader.node, holder.node);
@@ -202,7 +203,8 @@ void as_reported(const ShardChange& change, Findings& findings) {
 void frozen(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "freeze";
   const Evidence& seen = change.seen;
-  if (!seen.frozen_since || *seen.frozen_since + grace > seen.now || seen.config.changed_lately(seen.now) || !seen.steady()) return;
+  if (!seen.frozen_since || *seen.frozen_since + grace > seen.now || seen.config.changed_lately(seen.now) || !seen.steady())
+    return;
   const Freeze& freeze = *seen.config.latest().freeze;
   if (freeze.timeout && *seen.frozen_since + *freeze.timeout - *freeze.timeout / 50 <= seen.now) return;
   findings.held(name);

@@ -103,8 +103,9 @@ void limits(const ShardChange& change, Findings& findings) {
                            !is_full(s.recovery_per_zone, copies.zone) && !is_full(s.recovery_per_workload, copies.workload);
     });
     if (!within)
-      findings.broken(name, "{} comes to {} as copy {} of all, {} of the node, {} of the zone, {} of the workload{}", change.name(),
-                      holder->node, copies.all, copies.node, copies.zone, copies.workload, balance ? ", to balance" : "");
+      findings.broken(name, "{} comes to {} as copy {} of all, {} of the node, {} of the zone, {} of the workload{}",
+                      change.name(), holder->node, copies.all, copies.node, copies.zone, copies.workload,
+                      balance ? ", to balance" : "");
     const auto used = static_cast<std::uint32_t>(std::ranges::count_if(change.after.holders, [&](const Holder& other) {
       const Said* said = seen.said(change.shard, other.node, other.incarnation);
       const bool placed = std::ranges::find(change.after.placement, other.node) != change.after.placement.end();
@@ -112,11 +113,12 @@ void limits(const ShardChange& change, Findings& findings) {
              !seen.is_lost(other);
     }));
     const bool few = seen.config.any(seen.now, [&](const ConfigDocument& config) {
-      return change.specs.any(seen.now, [&](const Spec& spec) {
-        return used <= spec.workload.replicas + config.settings.control.extra_replicas;
-      });
+      return change.specs.any(
+          seen.now, [&](const Spec& spec) { return used <= spec.workload.replicas + config.settings.control.extra_replicas; });
     });
-    if (!few) findings.broken(name, "{} comes to {} as replica {} of {}", change.name(), holder->node, used, change.spec().workload.replicas);
+    if (!few)
+      findings.broken(name, "{} comes to {} as replica {} of {}", change.name(), holder->node, used,
+                      change.spec().workload.replicas);
   }
 }
 

@@ -153,15 +153,16 @@ constexpr Promise table[] = {
 std::span<const Promise> promises_of_members() { return table; }
 
 // A node may go when every shard that it holds can do without it and all others that may, and nothing points at it.
-void check_permit(const Evidence& seen, const NodeId& node, const std::optional<PermitDocument>& before, const PermitDocument& after,
-                  Findings& findings) {
+void check_permit(const Evidence& seen, const NodeId& node, const std::optional<PermitDocument>& before,
+                  const PermitDocument& after, Findings& findings) {
   using Stage = PermitDocument::Stage;
   constexpr std::string_view name = "permits";
   const NodeEvidence* known = seen.node(node);
   if (known == nullptr || (before && before->stage == after.stage && before->incarnation == after.incarnation)) return;
   const auto may_go = [&](const NodeId& other) {
     const NodeEvidence* at = seen.node(other);
-    return other == node || (at != nullptr && at->permit && (at->permit->stage == Stage::granted || at->permit->stage == Stage::go));
+    return other == node ||
+           (at != nullptr && at->permit && (at->permit->stage == Stage::granted || at->permit->stage == Stage::go));
   };
   if (after.stage != Stage::granted && after.stage != Stage::go) return;
   findings.held(name);
