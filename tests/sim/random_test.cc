@@ -13,7 +13,7 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr std::uint64_t hours_by_default = 60;
+constexpr std::uint64_t hours_by_default = 3;
 
 std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);
