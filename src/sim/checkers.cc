@@ -54,6 +54,7 @@ class Checkers::Work {
   const std::function<Duration()> now_;
   detail::Evidence seen_;
   detail::Findings findings_;
+  bool detailed_ = false;           // the violation says what the record was
   std::set<std::string> paths_;     // of everything that is there
   std::set<ShardId> told_changed_;  // in this txn
 };
@@ -305,6 +306,8 @@ void Checkers::Work::take_shard(const ShardId& shard, ShardRecord after, ShardVi
     for (const auto& table : {detail::promises_of_leading(), detail::promises_of_members(), detail::promises_of_limits()}) {
       for (const detail::Promise& promise : table) promise.check(change, findings_);
     }
+    if (findings_.violation() && !std::exchange(detailed_, true))
+      findings_.add_detail(fmt::format(" [{}] -> [{}]", detail::describe(known.record), detail::describe(after)));
     if (const Holder* leader = change.granted()) known.grants[after.version.epoch] = leader->node;
   }
   if (after.told != known.record.told) told_changed_.insert(shard);

@@ -10,9 +10,10 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr Duration look_every = 10ms;    // how often it is asked whether something holds
-constexpr Duration nodes_within = 5s;    // are expected to join at first
-constexpr Duration revision_every = 1s;  // how exactly the store's past is known
+constexpr Duration store_is_slow = 100ms;  // then nobody is expected to have noticed anything
+constexpr Duration look_every = 10ms;      // how often it is asked whether something holds
+constexpr Duration nodes_within = 5s;      // are expected to join at first
+constexpr Duration revision_every = 1s;    // how exactly the store's past is known
 constexpr std::size_t revisions_max = 3600;
 
 // What comes after the level of a log's line.
@@ -137,7 +138,9 @@ void Simulation::Work::on_commit(const std::string& client, const store::Txn& tx
   for (const store::Write& write : done.succeeded ? txn.then : txn.otherwise)
     digest_ = mix64(digest_, mix64(hash64(write.key), hash64(write.value)));
   seen_.take(txn, done, elapsed());
-  if (checkers_) checkers_->saw(client, txn, done);
+  if (!checkers_) return;
+  if (options_.store.lost_requests > 0 || options_.store.delay_max > store_is_slow) checkers_->disturbed();
+  checkers_->saw(client, txn, done);
 }
 
 // Since when the store is at which revision, for whoever makes it lose its latest ones.

@@ -170,6 +170,7 @@ void Machine::Work::count_node(std::uint32_t n) {
     --before.all;
     before.gone -= node.counted_gone ? 1 : 0;
     --held_;
+    if (before.all == 0) zones_.erase(node.counted_zone);
   }
   if (counted) {
     Zone& now = zones_[zone];
@@ -185,7 +186,11 @@ void Machine::Work::count_node(std::uint32_t n) {
 // A whole zone that is gone counts as one, and so does a node.
 std::uint32_t Machine::Work::count_offline() const {
   std::uint32_t offline = 0;
-  for (const auto& [name, zone] : zones_) offline += !name.empty() && zone.gone == zone.all && zone.all > 1 ? 1 : zone.gone;
+  // The only zone that there is does not count as one: then a loss of all would count less than a loss of some.
+  for (const auto& [name, zone] : zones_) {
+    const bool whole = !name.empty() && zone.gone == zone.all && zone.all > 1 && zones_.size() > 1;
+    offline += whole ? 1 : zone.gone;
+  }
   return offline;
 }
 

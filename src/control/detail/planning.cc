@@ -163,6 +163,7 @@ class ProblemMaker {
         --spare;  // another one takes its place at once
         continue;
       }
+      if (there && !facts.joined) cluster_.recent.push_back({info.name, record.shard, found->second});  // it is waited for
       if (there || unit.wanted[slot]) {
         placement.add(found->second);
       } else if (next_goer < goers.size()) {

@@ -191,13 +191,16 @@ ShardStep::Seals ShardStep::count_seals() {
       if (!is_lost_disk(holder) || spec_.control.acks > 0) seals.awaited.push_back(holder.node.str());
       continue;
     }
+    // Who cannot lead does not count: what only it and a lost one have would be lost. A former leader that is suspect may, if nobody has as much.
+    if (is_failed(holder) && spec_.control.acks > 0 && !accepts_loss()) {
+      seals.awaited.push_back(holder.node.str());
+      continue;
+    }
     ++seals.sealed;
-    // Sealed, so it has stepped down; but it is not well.
-    const bool fenced = holder.may_be == *spec_.lead && facts(holder).node->suspect;
     const auto& report = *facts(holder).report;
     const bool has_data =
         (report.sealed && report.sealed->last > Epoch(0)) || skips || broken(Broken::empty_may_lead) || accepts_loss();
-    if (has_data && !fenced && !is_failed(holder)) seals.able.push_back(&holder);
+    if (has_data && !is_failed(holder)) seals.able.push_back(&holder);
   }
   return seals;
 }
@@ -250,13 +253,19 @@ void ShardStep::seal_and_lead() {
   grant(best, *next_.seal, Reason::failover);
 }
 
-// It has never had any data: the first of the placement that is there leads.
+// It has never had any data, or what it has is nowhere but in memory: the first of the placement that is there leads; if none of those holds it yet,
+// another one that does, for without a leader nobody comes.
 void ShardStep::lead_first() {
+  const auto may = [&](const Holder& holder) {
+    const NodeFacts* known = facts(holder).node;
+    return counts(holder) && is_present(holder) && !is_failed(holder) && known->may_lead && !known->suspect && !known->stopping;
+  };
   for (const NodeId& node : next_.placement) {
     Holder* holder = find(node);
-    if (holder == nullptr || !counts(*holder) || !is_present(*holder) || is_failed(*holder)) continue;
-    const NodeFacts* known = facts(*holder).node;
-    if (known->may_lead && !known->suspect && !known->stopping) return grant(*holder, next_epoch(), Reason::first);
+    if (holder != nullptr && may(*holder)) return grant(*holder, next_epoch(), Reason::first);
+  }
+  for (Holder& holder : next_.holders) {
+    if (may(holder) && !holder.leaving) return grant(holder, next_epoch(), Reason::failover);
   }
   say("nobody leads: none of its nodes is there");
 }

@@ -13,8 +13,11 @@ bool ShardStep::may_change_members() const {
   if (broken(Broken::change_under_seal) || spec_.deleted) return true;
   if (next_.seal || next_.hand_over) return false;
   if (!spec_.lead || !next_.has_data) return true;
-  return std::ranges::any_of(next_.holders,
-                             [&](const Holder& holder) { return holder.told == *spec_.lead && is_in(holder, *spec_.lead); });
+  return std::ranges::any_of(next_.holders, [&](const Holder& holder) {
+    // Not one that is told just now, whatever it reported before.
+    const bool told = holder.told == *spec_.lead && holder.version != Version{};
+    return told && is_in(holder, *spec_.lead);
+  });
 }
 
 // Everybody of the placement is there and serves.

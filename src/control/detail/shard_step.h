@@ -99,7 +99,10 @@ class ShardStep {
   Holder* leader();  // who leads, or may still believe it
   bool broken(Broken rule) const { return in_.broken == rule; }
   void tell(Holder& holder, const StateId& state, Reason reason);
-  void wake_at(Instant at) { wake_ = std::min(wake_, at); }
+  // What is past already was looked at: to look again at once would find the same, for ever.
+  void wake_at(Instant at) {
+    if (at > in_.now) wake_ = std::min(wake_, at);
+  }
   template <class... Args>
   void say(fmt::format_string<Args...> text, Args&&... args) {
     why_.push_back({fmt::format(text, std::forward<Args>(args)...)});

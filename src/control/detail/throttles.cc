@@ -82,6 +82,8 @@ bool Throttles::may_begin(const ControlSettings& settings, Where where, const Co
     if (scope.limit.bytes_per_second > Quantity(0))
       scope.lane = std::max(scope.lane, now) + time_of(copy.bytes, scope.limit.bytes_per_second);
   }
+  count(copy, 1);
+  copies_[where].push_back(copy);
   return true;
 }
 

@@ -31,7 +31,7 @@ class Throttles {
 
   // The copies of a shard that are under way from now on, in place of those before.
   void set(Where where, std::vector<Copy> copies);
-  // Whether one more may begin now. If not, the shard is among those who wait; `later` is set if bytes hold it back. `no_balance`: nothing is
+  // Whether one more may begin now; then it counts at once, for the same shard may ask for another. If not, the shard is among those who wait; `later` is set if bytes hold it back. `no_balance`: nothing is
   // copied for balance.
   bool may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, bool no_balance, Instant& later);
   // The same, without taking any.

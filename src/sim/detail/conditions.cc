@@ -66,7 +66,13 @@ std::string Simulation::Work::why_not_settled() const {
   const control::Machine* machine = active();
   if (machine == nullptr) return "no controller is active";
   if (!begun_) return "its workloads are not made yet";
-  if (!seen_.settled()) return fmt::format("{}", fmt::join(seen_.why_unsettled(named_max), ", "));
+  if (!seen_.settled()) {
+    std::vector<std::string> why = seen_.why_unsettled(named_max);
+    const auto shard = parse_shard_id(why.front().substr(0, why.front().find(' ')));
+    const auto state = shard ? machine->explain(*shard) : std::nullopt;
+    if (state && !state->why.empty()) why.front() += fmt::format(" ({})", fmt::join(state->why, "; "));
+    return fmt::format("{}", fmt::join(why, ", "));
+  }
   if (!operator_->idle()) return "the operator's documents are not written yet";
   if (!machine->at_rest()) return "the controller has something to do";
   return "";

@@ -91,7 +91,8 @@ std::uint32_t Evidence::offline() const {
     ++zones[zone].second;
     zones[zone].first += gone ? 1 : 0;
   }
-  for (const auto& [name, zone] : zones) offline += zone.first == zone.second && zone.second > 1 ? 1 : zone.first;
+  // Who of a zone is suspect only its controller knows, and then the zone may be gone as a whole.
+  for (const auto& [name, zone] : zones) offline += zones.size() > 1 ? std::min(zone.first, 1u) : zone.first;
   return offline;
 }
 

@@ -27,6 +27,8 @@ class Findings {
     held(promise);
     if (!holds) broken(promise, "{}", text);
   }
+  // What helps people to understand the first one.
+  void add_detail(std::string_view detail) { *violation_ += detail; }
   const std::optional<std::string>& violation() const { return violation_; }
   const std::map<std::string_view, std::uint64_t>& counts() const { return counts_; }
 
@@ -58,6 +60,9 @@ struct ShardChange {
   // Deleted, wholly or by a smaller number of shards.
   bool is_deleted() const;
 };
+
+// "epoch 3 change 2, on n1 leader, n2 follower (arriving), n3 dropped; placed on n1 n2"
+std::string describe(const ShardRecord& record);
 
 struct Promise {
   std::string_view name;

@@ -150,7 +150,7 @@ void best_leads(const ShardChange& change, const Holder& leader, Findings& findi
     }
     const Said& other = *sealed_of(change, holder);
     const bool known = other.sealed_at + grace < change.seen.now && change.seen.surely_there(holder.node) && change.seen.steady();
-    const bool excused = other.failed_since || !holder.may_be.empty() || holder.data != other.data;
+    const bool excused = other.failed_since || holder.data != other.data;
     if (!known || excused) continue;
     if (std::pair(other.sealed->last, other.sealed->progress) > std::pair(own->sealed->last, own->sealed->progress))
       findings.broken(name, "{} is led by {}, and {} has more", change.name(), leader.node, holder.node);

@@ -11,10 +11,11 @@ namespace {
 void patience(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "patience";
   const Evidence& seen = change.seen;
+  if (seen.config.empty() || !seen.steady()) return;
   const bool respecified = change.specs.changed_lately(seen.now) || seen.config.changed_lately(seen.now);
   if (change.after.placement == change.before.placement || !change.before.has_data || change.is_deleted() || respecified) return;
   const auto there = static_cast<std::uint32_t>(std::ranges::count_if(change.before.holders, [&](const Holder& holder) {
-    return counts(holder) && !holder.leaving && !seen.is_lost(holder) && seen.surely_there(holder.node);
+    return counts(holder) && holder.arrived && !holder.leaving && !seen.is_lost(holder) && seen.surely_there(holder.node);
   }));
   if (there < change.spec().min_active) return;
   for (const NodeId& node : change.before.placement) {
@@ -43,7 +44,7 @@ void patience(const ShardChange& change, Findings& findings) {
 void calm(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "calm";
   const Evidence& seen = change.seen;
-  if (change.is_deleted() || !seen.steady() || seen.config.changed_lately(seen.now)) return;
+  if (seen.config.empty() || change.is_deleted() || !seen.steady() || seen.config.changed_lately(seen.now)) return;
   const bool disaster = seen.too_many_gone && *seen.too_many_gone + grace < seen.now;
   const bool asked = seen.config.latest().maintenance && !seen.config.latest().maintenance->timeout;
   if (!disaster && !asked) return;
@@ -90,7 +91,7 @@ void limits(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "limits";
   const Evidence& seen = change.seen;
   for (const Holder* holder : change.added()) {
-    if (!change.before.has_data || !change.after.has_data || !counts(*holder) || holder->arrived) continue;
+    if (seen.config.empty() || !change.before.has_data || !change.after.has_data || !counts(*holder) || holder->arrived) continue;
     findings.held(name);
     const Copies copies = count(change, *holder);
     const bool balance = holder->reason == Reason::balance;
@@ -133,7 +134,7 @@ std::string domain_of(const Settings& settings, const std::string& zone, const s
 void spread(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "spread";
   const Evidence& seen = change.seen;
-  if (change.specs.changed_lately(seen.now) || seen.config.changed_lately(seen.now)) return;
+  if (seen.config.empty() || change.specs.changed_lately(seen.now) || seen.config.changed_lately(seen.now)) return;
   const Settings& settings = seen.config.latest().settings;
   const Spread rule = change.spec().workload.spread.value_or(settings.spread);
   if (!rule.hard || change.spec().model->states().front().count.kind == StateCount::Kind::nodes) return;

@@ -33,6 +33,19 @@ std::vector<const Holder*> ShardChange::dropped() const {
   return found;
 }
 
+std::string describe(const ShardRecord& record) {
+  std::string text = fmt::format("epoch {} change {}", record.version.epoch, record.version.change);
+  if (record.seal) text += fmt::format(", seal {}", *record.seal);
+  if (record.hand_over) text += fmt::format(", from {} to {}", record.hand_over->from, record.hand_over->to);
+  for (const Holder& holder : record.holders) {
+    text += fmt::format(", {} {}", holder.node, holder.told);
+    if (!holder.may_be.empty() && holder.may_be != holder.told) text += fmt::format(" (may be {})", holder.may_be);
+    if (!holder.arrived) text += " (arriving)";
+    if (holder.leaving) text += " (leaving)";
+  }
+  return text + fmt::format("; placed on {}", fmt::join(record.placement, " "));
+}
+
 namespace {
 
 bool is_excused(const ShardChange& change, const Holder& holder) {
@@ -96,7 +109,8 @@ void linger(const ShardChange& change, Findings& findings) {
   for (const Holder* holder : change.dropped()) {
     const Said* said = change.seen.said(change.shard, holder->node, holder->incarnation);
     const NodeEvidence* node = change.seen.node(holder->node);
-    if (said == nullptr || node == nullptr || !node->joined || !change.spec().model->serves(said->latest.state)) continue;
+    if (said == nullptr || node == nullptr || !node->joined || node->incarnation != holder->incarnation) continue;
+    if (!change.spec().model->serves(said->latest.state)) continue;
     const bool shown = change.view_before.leader == holder->node ||
                        std::ranges::find(change.view_before.others, holder->node, &Peer::node) != change.view_before.others.end();
     const auto left = change.known.left_view.find(holder->node);
