@@ -198,7 +198,9 @@ void Machine::Work::take(Elected elected) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       count_copies(u, slot, unit.records[slot]);
       for (const detail::HeldReport& held : unit.reports[slot]) {
-        if (held.report.gave_up) unit.gave_up.emplace(std::pair(slot, held.node), now_);
+        if (!held.report.gave_up) continue;
+        unit.gave_up.emplace(std::pair(slot, held.node), now_);
+        world_.bars_end.insert(now_ + detail::failed_for);
       }
     }
   }
@@ -351,6 +353,11 @@ void Machine::Work::round() {
     wakes_.erase(wakes_.begin());
     if (slot < world_.units[unit].shards.size()) world_.touch(unit, slot);
   }
+  while (!world_.bars_end.empty() && *world_.bars_end.begin() <= now_) {
+    world_.bars_end.erase(world_.bars_end.begin());
+    world_.plan_due = true;
+  }
+  if (!world_.bars_end.empty()) wake_at(*world_.bars_end.begin());
   ask_for_plan();
   work_on_dirty();
   look_at_deleted();

@@ -163,7 +163,7 @@ class Reconciler::Work {
     Duration pause = pause_after(item.tries);
     if (out) pause = std::min(pause, options_.session_ttl / out_pause_parts);
     item.retry_at = later(now_, pause);
-    if (out || item.tries < options_.tries) return;
+    if (out || run.transition.final.str() == state_dropped || item.tries < options_.tries) return;
     item.gave_up = true;
     item.retry_at = Instant::min();
   }

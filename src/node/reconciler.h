@@ -20,7 +20,7 @@
 //     where it was.
 //   - A failing transition is tried again, with pauses of 1 s doubling to 1 min, `tries` times; then it is given up and reported with the
 //     handler's words, until an entry of a newer version comes. A leader that cannot take up its new peers or epoch steps down then. Leaving a
-//     bounded state is never given up.
+//     bounded state is never given up, nor is dropping.
 //   - A transition past its deadline, which counts from its start, is asked to stop and counts as failed unless it was done after all. Not out
 //     of a bounded state half a ttl after it was told, or after the session was lost: an effect of its own, once (stuck).
 //   - Without a session, and in a new one before it is told anything, replicas in bounded states step down (with Fencing::epoch they stay), the

@@ -232,7 +232,7 @@ TEST(Service, OpensWhatItHasWhereItsLeaderIsGone) {
   town.crash("n1");
   town.crash("n2");
   town.start("n2");
-  ASSERT_EQ(town.service("n2").inventory(), (std::vector<node::Held>{{town.shard, v1, Epoch(1), 1}}));
+  ASSERT_EQ(town.service("n2").inventory(), (std::vector<node::Held>{{town.shard, v1, Epoch(1), 1, Epoch(1)}}));
   EXPECT_TRUE(town.tell("n2", {.from = "offline", .to = "follower", .version = {Epoch(2), {}}, .copy_from = "n1"}));
   EXPECT_EQ(town.log("n2"), "1×1");
 }

@@ -176,7 +176,9 @@ void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draf
   if (output.forgets_order) {
     draft.commit.orders.push_back(unit.shards[slot]);
     const OrderDocument& order = unit.orders.at(unit.shards[slot]);
-    for (const NodeId& node : order.reset) unit.gave_up.erase({slot, world_.node(node)});
+    for (const NodeId& node : order.reset) {
+      if (unit.gave_up.erase({slot, world_.node(node)}) > 0) world_.plan_due = true;
+    }
   }
   if (output.record == before && output.view == unit.views[slot]) return;
   if (output.record.told != before.told) {

@@ -40,12 +40,19 @@ void Machine::Work::take(Pulsed pulsed) {
     const detail::Progress now{replica.last, replica.progress};
     if (now <= progress) continue;
     progress = now;
-    // Only who is to lead, or helps somebody to leave, changes anything by it.
-    const ShardRecord& record = unit.records[*slot];
-    const bool matters = record.hand_over || std::ranges::any_of(record.holders, &Holder::leaving) ||
-                         (!record.placement.empty() && record.placement.front() == node.name);
-    if (matters) world_.touch(u, *slot);
+    if (progress_matters(unit, *slot, node.name)) world_.touch(u, *slot);
   }
+}
+
+// Only who may lead next, or helps somebody to leave, changes anything by what it has.
+bool Machine::Work::progress_matters(const detail::Unit& unit, std::uint32_t slot, const NodeId& of) const {
+  const ShardRecord& record = unit.records[slot];
+  if (record.hand_over || unit.orders.contains(unit.shards[slot])) return true;
+  if (!record.placement.empty() && record.placement.front() == of) return true;
+  return std::ranges::any_of(record.holders, [&](const Holder& holder) {
+    const NodeInfo* node = holder.may_be.str().empty() ? nullptr : world_.find_node(holder.node);
+    return holder.leaving || (node != nullptr && (!node->facts.may_lead || node->facts.stopping));
+  });
 }
 
 void Machine::Work::take(PulseBroken broken) {

@@ -18,8 +18,6 @@ const std::vector<NodeId>& placement_of(const Unit& unit, std::uint32_t slot) {
   return unit.wanted[slot] ? *unit.wanted[slot] : unit.records[slot].placement;
 }
 
-constexpr Duration failed_for = 10min;  // a shard does not come again so soon to where it failed for good
-
 bool carries(const LiveDocument& live, const StateModelId& model) {
   return live.state_models.empty() || std::ranges::find(live.state_models, model) != live.state_models.end();
 }

@@ -82,6 +82,7 @@ class Machine::Work {
 
   // detail/patience.cc
   void look_around();
+  bool progress_matters(const detail::Unit& unit, std::uint32_t slot, const NodeId& of) const;
   void look_at_pulse(std::uint32_t node);
   void weigh_suspects();
   void look_at_node(std::uint32_t node);

@@ -200,6 +200,7 @@ void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Inc
   touch(u, slot);
   if (replica != nullptr && replica->gave_up && (old == reports.end() || !old->report.gave_up)) {
     units[u].gave_up[{slot, n}] = now;
+    bars_end.insert(now + failed_for);
     plan_due = true;
   }
   if (replica == nullptr) {

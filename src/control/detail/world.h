@@ -104,6 +104,8 @@ struct WorkloadInfo {
   std::vector<std::uint32_t> units;  // by bucket
 };
 
+constexpr Duration failed_for = 10min;  // a shard does not come again so soon to where it failed for good
+
 class World {
  public:
   std::uint32_t node(const NodeId& name);  // made if there is none
@@ -146,6 +148,7 @@ class World {
   std::vector<WorkloadInfo> workloads;
   std::vector<Unit> units;
   std::set<std::uint32_t> dirty_units;
+  std::multiset<Instant> bars_end;  // when shards may come again to where they failed for good
   std::set<std::uint32_t> nodes_touched;
   std::set<std::uint32_t> relaid;   // units whose slots are others than before
   std::set<std::uint32_t> deleted;  // workloads of which there may be something left
