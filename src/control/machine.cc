@@ -26,8 +26,7 @@ Output Machine::Work::step(Input input, Instant now) {
   out_ = {};
   std::visit([&](auto&& what) { take(std::move(what)); }, std::move(input));
   for (const std::uint32_t unit : std::exchange(world_.relaid, {})) {
-    for (std::uint32_t slot = 0; slot < world_.units[unit].shards.size(); ++slot)
-      count_copies(unit, slot, world_.units[unit].records[slot]);
+    count_copies(unit);
   }
   if (active_) {
     round();

@@ -43,6 +43,20 @@ void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const Shar
   throttles_.set({u, slot}, std::move(copies));
 }
 
+// All of a bucket, as it will be when what is being written is.
+void Machine::Work::count_copies(std::uint32_t u) {
+  const Unit& unit = world_.units[u];
+  for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+    const ShardRecord* record = &unit.records[slot];
+    if (unit.pending) {
+      const auto& written = unit.pending->records.shards;
+      const auto found = std::ranges::lower_bound(written, unit.shards[slot], {}, &ShardRecord::shard);
+      if (found != written.end() && found->shard == unit.shards[slot]) record = &*found;
+    }
+    count_copies(u, slot, *record);
+  }
+}
+
 // Replicas in error: where there are too many of them, nothing is moved for balance.
 void Machine::Work::count_errors(std::uint32_t u, std::uint32_t slot) {
   Unit& unit = world_.units[u];

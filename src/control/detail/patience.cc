@@ -136,6 +136,7 @@ void Machine::Work::look_at_node(std::uint32_t n) {
   const std::string trouble = node.trouble;
   if (world_.refresh(n, now_)) {
     world_.touch_node(n);
+    for (const auto& [u, named] : node.units) count_copies(u);
     world_.plan_due = true;
     permits_due_ = permits_;
   }

@@ -89,7 +89,7 @@ void ShardStep::take_back() {
     if (known.report != nullptr) holder.held_before = known.report->version.epoch;
     if (counts(holder)) {
       holder.told = spec_.rest;
-      holder.reason = Reason::restart;
+      if (holder.arrived) holder.reason = Reason::restart;
     }
   }
 }

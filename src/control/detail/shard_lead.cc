@@ -33,7 +33,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
       holder.told = spec_.rest;
       holder.copy_from = to.node;
     }
-    holder.reason = reason;
+    if (holder.arrived) holder.reason = reason;  // another one comes for the reason for which it was added
     holder.version = {};
   }
 }

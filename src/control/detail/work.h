@@ -74,6 +74,7 @@ class Machine::Work {
   detail::ShardOutput decide(std::uint32_t unit, std::uint32_t slot, Instant& wake, bool only_asks);
   Target target_of(const detail::Unit& unit, const RecordBucket& records, std::uint32_t node);
   void count_copies(std::uint32_t unit, std::uint32_t slot, const ShardRecord& record);
+  void count_copies(std::uint32_t unit);
   void count_errors(std::uint32_t unit, std::uint32_t slot);
   void tell_of(const detail::Unit& unit, const ShardRecord& before, const ShardRecord& after);
   Quantity bytes_of(const detail::Unit& unit, ShardIndex shard) const;

@@ -72,6 +72,9 @@ Copies count(const ShardChange& change, const Holder& newcomer) {
     for (const Holder& holder : record.holders) {
       if (!counts(holder) || holder.arrived || (holder.reason == Reason::balance) != balance) continue;
       if (!change.seen.surely_there(holder.node) || change.seen.is_lost(holder)) continue;
+      const Said* said = change.seen.said(shard, holder.node, holder.incarnation);
+      const bool done = said != nullptr && said->latest.version >= holder.version && said->latest.state == holder.told;
+      if (done) continue;  // that it has come is being written
       ++copies.all;
       copies.node += holder.node == newcomer.node ? 1 : 0;
       copies.workload += shard.workload == change.shard.workload ? 1 : 0;
