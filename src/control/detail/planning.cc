@@ -9,10 +9,7 @@
 namespace evenkeel::control::detail {
 namespace {
 
-bool is_everywhere(const WorkloadInfo& workload) {
-  return workload.usable && std::ranges::any_of(workload.spec.model->states(),
-                                                [](const State& state) { return state.count.kind == StateCount::Kind::nodes; });
-}
+bool is_everywhere(const WorkloadInfo& workload) { return workload.usable && workload.spec.everywhere; }
 
 const std::vector<NodeId>& placement_of(const Unit& unit, std::uint32_t slot) {
   return unit.wanted[slot] ? *unit.wanted[slot] : unit.records[slot].placement;

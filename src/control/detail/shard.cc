@@ -98,7 +98,8 @@ void ShardStep::take_back() {
 void ShardStep::set_states() {
   for (Holder& holder : next_.holders) {
     if (!counts(holder)) continue;
-    const bool arrives = !holder.arrived && serves(holder);
+    const bool arrives =
+        !holder.arrived && holder.version != Version{} && serves(holder);  // not by what it said before it was told
     if (arrives) holder.arrived = true;
     if (arrives && !spec_.lead) next_.has_data = true;  // where somebody leads, that begins with the first leader
     if (!spec_.lead || holder.may_be != *spec_.lead) {

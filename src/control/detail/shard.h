@@ -30,6 +30,7 @@ struct Spec {
   std::uint32_t extra = 1;
   std::optional<StateId> lead;  // the state that one replica may be in
   StateId rest;                 // what the others are in: the best state that is not bounded
+  bool everywhere = false;      // one for each node
   bool seals = false;           // leadership is about data: those at rest have some
   bool deleted = false;
 };

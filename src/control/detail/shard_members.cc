@@ -53,12 +53,12 @@ void ShardStep::add_first() {
 void ShardStep::add() {
   const auto serving =
       static_cast<std::uint32_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return serves(holder); }));
-  const Slot slot = serving < spec_.replicas ? Slot::recovery : Slot::balance;
+  const Slot slot = serving < replicas() ? Slot::recovery : Slot::balance;
   std::size_t used = slots_used();
   for (const NodeId& node : next_.placement) {
     const HolderFacts known = in_.facts(node);
     if (find(node) != nullptr || known.node == nullptr || !known.node->joined || known.node->stopping) continue;
-    if (used >= spec_.replicas + spec_.extra) return say("{} waits: it has {} replicas already", node, used);
+    if (used >= replicas() + spec_.extra) return say("{} waits: it has {} replicas already", node, used);
     if (!in_.take_slot(node, slot)) {
       say("{} waits for its turn to copy", node);
       continue;
@@ -82,7 +82,7 @@ bool ShardStep::is_unmissed(const Holder& holder) const {
   if (is_lost_disk(holder) || spec_.deleted || broken(Broken::break_before_make)) return true;
   if (!holder.arrived && (!is_present(holder) || !is_placed(holder.node))) return true;  // it came to nothing
   const std::uint32_t others = serving_without(holder);
-  return others >= spec_.replicas || (is_settled() && (others >= spec_.min_active || broken(Broken::ignore_min_active)));
+  return others >= replicas() || (is_settled() && (others >= spec_.min_active || broken(Broken::ignore_min_active)));
 }
 
 // One at a time is told off, so that the others go on without it; and is taken back if it is wanted again.

@@ -77,6 +77,8 @@ class ShardStep {
   bool may_change_members() const;
   std::uint32_t serving_without(const Holder& holder) const;
   bool is_settled() const;
+  // How many there should be: where it is to be everywhere, one for each node.
+  std::size_t replicas() const { return spec_.everywhere ? std::max<std::size_t>(next_.placement.size(), 1) : spec_.replicas; }
   std::size_t slots_used() const;
 
   // What is known of a holder.

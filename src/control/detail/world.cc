@@ -423,6 +423,8 @@ Spec World::spec_of(const WorkloadInfo& info, std::string& trouble) const {
   spec.min_active = document.spec.control.min_active.value_or(std::max(document.spec.replicas, 2u) - 1);
   const auto bounded = [](const State& state) { return state.count.kind == StateCount::Kind::number; };
   spec.rest = spec.model->initial();
+  spec.everywhere =
+      std::ranges::any_of(spec.model->states(), [](const State& state) { return state.count.kind == StateCount::Kind::nodes; });
   for (const State& state : spec.model->states()) {
     if (bounded(state) && state.count.number == 1 && !spec.lead) spec.lead = state.name;
     if (!bounded(state) && state.count.kind != StateCount::Kind::none) {

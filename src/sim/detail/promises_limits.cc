@@ -116,8 +116,12 @@ void limits(const ShardChange& change, Findings& findings) {
              !seen.is_lost(other);
     }));
     const bool few = seen.config.any(seen.now, [&](const ConfigDocument& config) {
-      return change.specs.any(
-          seen.now, [&](const Spec& spec) { return used <= spec.workload.replicas + config.settings.control.extra_replicas; });
+      return change.specs.any(seen.now, [&](const Spec& spec) {
+        const bool everywhere = std::ranges::any_of(
+            spec.model->states(), [](const State& state) { return state.count.kind == StateCount::Kind::nodes; });
+        const std::size_t replicas = everywhere ? change.after.placement.size() : spec.workload.replicas;
+        return used <= replicas + config.settings.control.extra_replicas;
+      });
     });
     if (!few)
       findings.broken(name, "{} comes to {} as replica {} of {}", change.name(), holder->node, used,
