@@ -493,7 +493,7 @@ class Compiler {
     return sum;
   }
 
-  // A row's size in units in which the whole cluster's loads add up to measure_total.
+  // A row's size in units in which the whole cluster's loads add up to measure_total. One that no shard has may be larger than all others together.
   Amount measure(std::uint32_t row) {
     double sum = 0, used = 0;
     for (std::size_t d = 0; d < problem().width(); ++d) {
@@ -501,7 +501,7 @@ class Compiler {
       used += 1;
       sum += static_cast<double>(problem().load(row)[d]) / totals_[d];
     }
-    return used <= 0 || sum <= 0 ? 0 : std::max<Amount>(1, static_cast<Amount>(sum / used * measure_total));
+    return used <= 0 || sum <= 0 ? 0 : std::max<Amount>(1, static_cast<Amount>(std::min(sum / used, 1.0) * measure_total));
   }
 
   void weigh_family(std::uint32_t w, const std::vector<double>& total) {
