@@ -493,7 +493,8 @@ class Compiler {
     return sum;
   }
 
-  // A row's size in units in which the whole cluster's loads add up to measure_total. One that no shard has may be larger than all others together.
+  // A row's size in units in which the whole cluster's loads add up to measure_total. One that no shard has may be larger than all others
+  // together, and counts as all of them.
   Amount measure(std::uint32_t row) {
     double sum = 0, used = 0;
     for (std::size_t d = 0; d < problem().width(); ++d) {

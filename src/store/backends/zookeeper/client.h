@@ -2,8 +2,9 @@
 // A Store over ZooKeeper 3.5 and later, by its C client.
 //
 // How the interface is kept on a tree of nodes with one-shot watches:
-//   - revision = zxid. A get is a proposal that changes nothing, and a read. A txn reads what it names, decides, and writes one multi that fails if what it read has
-//     moved; then it begins again, a little later each time, and ends in Code::conflict if that goes on (detail/decide.h).
+//   - revision = zxid. A get is a proposal that changes nothing, and a read. A txn reads what it names, decides, and writes one multi that
+//     fails if what it read has moved; then it begins again, a little later each time, and ends in Code::conflict if that goes on
+//     (detail/decide.h). If there is nothing to write, it reads again as a get does.
 //   - A node's data version restarts at 0 when it is made anew, so an erased key becomes a tombstone, which get and list do not show, and
 //     which is swept after an hour (detail/sweeper.h). What is removed at once, as by erase_below, also writes the data of the path's own
 //     node, and every txn compares that node's version. So all clients of the same keys must have the same path in their URLs.

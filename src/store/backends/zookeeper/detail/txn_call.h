@@ -31,8 +31,8 @@ class TxnCall final : public Call {
   std::shared_ptr<Walk> walk_;
   std::size_t reads_left_ = 0;
   std::uint32_t races_lost_ = 0;
-  bool sent_ = false;  // the multi is under way
-  bool only_reads_ = false;
+  bool sent_ = false;        // the multi is under way
+  bool only_reads_ = false;  // nothing was to be written, so it is read again after a proposal
 };
 
 }  // namespace evenkeel::store::zookeeper
