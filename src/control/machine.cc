@@ -142,7 +142,8 @@ void Machine::Work::forget_office() {
   throttles_ = detail::Throttles(options_.broken);
   for (detail::NodeInfo& node : world_.nodes) {
     node.pulse_every = {};
-    node.pulse_broken = node.suspected = node.waited_out = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.pulse_broken = node.suspected = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.waited_out.reset();
     node.steady_since.reset();
     node.permit_since.reset();
     node.wake = Instant::max();

@@ -97,7 +97,7 @@ void Machine::Work::explain_missing(const Unit& unit, std::uint32_t slot, std::v
     const detail::NodeInfo* node = world_.find_node(name);
     const auto gone = node == nullptr ? std::nullopt : detail::gone_for(*node, now_);
     if (!gone) continue;
-    const Duration delay = detail::delay_of(world_, *node);
+    const Duration delay = detail::delay_of(world_, *node, workload);
     if (detail::is_on_permit(*node)) {
       why.push_back(fmt::format("{} has leave to be gone", name));
     } else if (*gone < delay) {

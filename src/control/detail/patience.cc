@@ -155,14 +155,21 @@ void Machine::Work::look_at_node(std::uint32_t n) {
     waiting_.erase(n);
   }
   if (!gone || node.facts.removed || detail::is_on_permit(node)) return;
-  const Duration delay = detail::delay_of(world_, node);
-  if (*gone < delay) {
-    node.waited_out = false;
-    wake_node(n, now_ + (delay - *gone));
-  } else if (!std::exchange(node.waited_out, true)) {
-    world_.plan_due = true;
-    if (!node.units.empty()) say(Event::Kind::node, std::nullopt, node.name, "is not waited for any longer");
-  }
+  wait_for(n, *gone);
+}
+
+// Each workload has its own patience.
+void Machine::Work::wait_for(std::uint32_t n, Duration gone) {
+  NodeInfo& node = world_.nodes[n];
+  const std::vector<Duration> delays = detail::delays_of(world_, node);
+  const auto next = std::ranges::upper_bound(delays, gone);
+  if (next != delays.end()) wake_node(n, now_ + (*next - gone));
+  const auto over = next == delays.begin() ? std::nullopt : std::optional(*std::prev(next));
+  if (std::exchange(node.waited_out, over) == over || !over) return;
+  world_.plan_due = true;
+  if (node.units.empty()) return;
+  say(Event::Kind::node, std::nullopt, node.name,
+      next == delays.end() ? "is not waited for any longer" : "is not waited for any longer by some workloads");
 }
 
 // Those that hold something count; who may be gone does not count as gone.
@@ -253,7 +260,8 @@ void Machine::Work::save_waits() {
   for (const std::uint32_t n : waiting_) {
     const NodeInfo& node = world_.nodes[n];
     const auto gone = detail::gone_for(node, now_);
-    if (gone && !detail::is_on_permit(node)) waits.gone.emplace(node.name, std::min(*gone, detail::delay_of(world_, node)));
+    if (gone && !detail::is_on_permit(node))
+      waits.gone.emplace(node.name, std::min(*gone, detail::delays_of(world_, node).back()));
     if (node.permit_since) waits.permits.emplace(node.name, node.permit_before + (now_ - *node.permit_since));
   }
   waits.entered = maintenance_.has_value();

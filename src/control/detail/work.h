@@ -87,6 +87,7 @@ class Machine::Work {
   void look_at_pulse(std::uint32_t node);
   void weigh_suspects();
   void look_at_node(std::uint32_t node);
+  void wait_for(std::uint32_t node, Duration gone);
   void count_node(std::uint32_t node);
   void wake_node(std::uint32_t node, Instant at);
   void look_at_maintenance();

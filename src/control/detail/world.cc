@@ -509,7 +509,7 @@ bool World::refresh(std::uint32_t n, Instant now) {
   if (facts.joined) {
     info.gone_since.reset();
     info.gone_before = {};
-    info.waited_out = false;
+    info.waited_out.reset();
   }
   return before != facts;
 }

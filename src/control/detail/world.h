@@ -31,7 +31,7 @@ struct NodeInfo {
   std::optional<Instant> beatless_since;  // it has no beat, and once had something
   Duration gone_before = {};              // waited for it already, before `gone_since`
   std::optional<Instant> gone_since;
-  bool waited_out = false;  // its delay is over, and placement knows
+  std::optional<Duration> waited_out;  // the longest delay that is over, and placement knows
   std::string last_zone;
   Duration permit_before = {};
   std::optional<Instant> permit_since;  // the permit was given
