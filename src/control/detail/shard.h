@@ -74,10 +74,11 @@ struct Orphan {
 
 // Moments that the controller remembers; a successor begins them anew, which only makes it more patient.
 struct ShardTimers {
-  std::optional<Instant> sealing;   // since when the present seal is open
-  std::optional<Instant> handing;   // since when the present hand-over is under way
-  std::optional<Instant> leaving;   // since when the present leaver is out of the view
-  std::optional<Instant> given_up;  // a hand-over that failed is not tried again at once
+  std::optional<Instant> sealing;    // since when the present seal is open
+  std::optional<Instant> handing;    // since when the present hand-over is under way
+  std::optional<Instant> leaving;    // since when the present leaver is out of the view
+  std::optional<Instant> given_up;   // a hand-over that failed is not tried again at once
+  std::optional<Instant> timed_out;  // nor one that took too long, whoever has asked for it
   friend bool operator==(const ShardTimers&, const ShardTimers&) = default;
 };
 

@@ -58,6 +58,12 @@ Holder* ShardStep::preferred() const {
   return nullptr;
 }
 
+// Whom an operator has asked to lead is the preferred one from now on, or it would be handed back at once.
+void ShardStep::prefer(const NodeId& node) {
+  const auto at = std::ranges::find(next_.placement, node);
+  if (at != next_.placement.end()) std::rotate(next_.placement.begin(), at, std::next(at));
+}
+
 void ShardStep::begin_hand_over(Holder& from, Holder& to, Reason reason) {
   next_.hand_over = HandOver{from.node, to.node};
   timers_.handing = in_.now;
@@ -89,7 +95,10 @@ void ShardStep::lead_on(Holder& leader) {
   if (accepts_loss()) loss_accepted_ = true;  // there is nothing to accept
   const std::optional<NodeId> ordered = ordered_leader();
   Holder* wanted = ordered ? find(*ordered) : nullptr;
-  if (wanted == &leader) lead_done_ = true;
+  if (wanted == &leader) {
+    lead_done_ = true;
+    prefer(leader.node);
+  }
   if (ordered && wanted == nullptr) {
     say("{} was to lead, and does not hold it", *ordered);
     lead_done_ = true;
@@ -99,7 +108,11 @@ void ShardStep::lead_on(Holder& leader) {
   if (wanted == nullptr || wanted == &leader) return;
   if (!asked && waits_for_preferred(leader, *wanted)) return;
   const bool must = !known.node->may_lead || known.node->stopping || !is_placed(leader.node) || asked;
-  if (!must && (!in_.may_move || (timers_.given_up && in_.now < *timers_.given_up + hand_over_pause))) return;
+  if (!must && !in_.may_move) return;
+  if (const auto& failed = must ? timers_.timed_out : timers_.given_up; failed && in_.now < *failed + hand_over_pause) {
+    say("{} is to lead, and is tried again later", wanted->node);
+    return wake_at(*failed + hand_over_pause);
+  }
   const Progress ahead = known.progress, behind = facts(*wanted).progress;
   const bool follows = ahead.last == behind.last;
   const std::uint64_t lag = ahead.progress > behind.progress ? ahead.progress - behind.progress : 0;
@@ -128,7 +141,10 @@ void ShardStep::follow_hand_over() {
   const bool has_all = well && (!spec_.seals || facts(*to).progress >= Progress{last->last, last->progress} ||
                                 broken(Broken::lead_before_caught_up));
   if (has_all) {
-    if (ordered_leader() == to->node) lead_done_ = true;
+    if (ordered_leader() == to->node) {
+      lead_done_ = true;
+      prefer(to->node);
+    }
     return grant(*to, next_epoch(), from->reason);
   }
   const Instant end = *timers_.handing + spec_.control.hand_over;
@@ -137,6 +153,7 @@ void ShardStep::follow_hand_over() {
     return wake_at(end);
   }
   timers_.given_up = in_.now;
+  if (well) timers_.timed_out = in_.now;
   grant(*from, next_epoch(), from->reason);
 }
 
