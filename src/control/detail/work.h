@@ -57,6 +57,7 @@ class Machine::Work {
   bool put_until_seen(const Key& key, PutDocument document);
 
   // detail/explain.cc
+  void explain_claims(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void add_orphans(Overview& overview) const;
 
