@@ -24,6 +24,7 @@ Result<ControllerHost*> Simulation::Work::controller(std::uint64_t number) {
   return &controllers_[number - 1];
 }
 
+// Long because each kind is named once, so that the compiler says which one is missing.
 Result<> Simulation::Work::perform(const Action& action) {
   say("story", format(action));
   tell_checkers(action);
