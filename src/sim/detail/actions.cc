@@ -172,6 +172,11 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
     case Kind::stop:
       if (running.empty() && !owner.restarts) return fail(Code::refused, "{} does not run", name);
       for (NodeProcess* process : running) process->loop->stand_still(time);
+      seen_.set_silent(owner.spec.name, true, elapsed());
+      loop_.post_after(time, [this, node = owner.spec.name] {
+        const NodeHost& again = hosts_.at(node);
+        if (again.main && !again.main->loop->stands_still()) seen_.set_silent(node, false, elapsed());
+      });
       return {};
     case Kind::cut:
       cut_store(name, time);
