@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/locks/ledger.h"
+#include "tests/slow_build.h"
 #include "tests/store/life.h"
 
 namespace evenkeel::locks {
@@ -149,7 +150,7 @@ TEST_F(ElectionTest, WithoutASessionThereIsTrouble) {
 
 // ------------------------------------------------------------------------------------------------------------- faults
 
-constexpr std::uint64_t seeds = 800;
+constexpr std::uint64_t seeds = seeds_of(800);
 constexpr int hosts_count = 4;
 
 struct Host : store::HostBase {

@@ -11,12 +11,13 @@
 
 #include "evenkeel/store/detail/beat.h"
 #include "evenkeel/store/session.h"
+#include "tests/slow_build.h"
 #include "tests/store/life.h"
 
 namespace evenkeel::store {
 namespace {
 
-constexpr std::uint64_t seeds = 2000;
+constexpr std::uint64_t seeds = seeds_of(2000);
 constexpr int hosts = 4;
 constexpr int keys = 2;
 
