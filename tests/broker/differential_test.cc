@@ -11,7 +11,7 @@
 #include "evenkeel/base/rng.h"
 #include "evenkeel/broker/trace.h"
 #include "tests/broker/runners.h"
-#include "tests/slow_build.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::broker {
 namespace {

@@ -17,7 +17,7 @@
 #include "evenkeel/broker/shell/broker.h"
 #include "evenkeel/broker/shell/client.h"
 #include "evenkeel/broker/trace.h"
-#include "tests/slow_build.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::broker {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/locks/ledger.h"
-#include "tests/slow_build.h"
 #include "tests/store/life.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::locks {
 namespace {

@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "tests/locks/ledger.h"
-#include "tests/slow_build.h"
 #include "tests/store/life.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::locks {
 namespace {

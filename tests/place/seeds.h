@@ -17,7 +17,7 @@
 #include "evenkeel/model/cluster_file.h"
 #include "evenkeel/place/place.h"
 #include "tests/place/plan_text.h"
-#include "tests/slow_build.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::place {
 

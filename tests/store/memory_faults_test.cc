@@ -14,7 +14,7 @@
 #include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/store/memory/detail/state.h"
 #include "evenkeel/store/memory/memory.h"
-#include "tests/slow_build.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::store {
 namespace {

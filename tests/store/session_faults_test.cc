@@ -11,8 +11,8 @@
 
 #include "evenkeel/store/detail/beat.h"
 #include "evenkeel/store/session.h"
-#include "tests/slow_build.h"
 #include "tests/store/life.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::store {
 namespace {

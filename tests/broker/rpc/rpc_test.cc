@@ -22,7 +22,7 @@
 #include "evenkeel/broker/shell/rpc/service.h"
 #include "evenkeel/broker/shell/rpc/wire.h"
 #include "evenkeel/broker/trace.h"
-#include "tests/slow_build.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::broker {
 namespace {
