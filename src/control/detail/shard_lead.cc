@@ -170,15 +170,25 @@ std::size_t ShardStep::seals_needed() const {
   return seals_of(static_cast<std::size_t>(voters), spec_.control.acks);
 }
 
-// acks 0: all that are there are asked, and those that are expected back are waited for a moment.
+// acks 0: all that are there are asked. Those that are gone are waited for a moment if they are more, as when a cluster starts: for one that has
+// just died a wait would only keep the shard without a leader.
 bool ShardStep::seal_is_patient() const {
   if (spec_.control.acks > 0 || accepts_loss()) return true;
   const Instant end = *timers_.sealing + spec_.control.seal_wait;
-  return in_.now >= end || std::ranges::all_of(next_.holders, [&](const Holder& holder) {
-           const NodeFacts* node = facts(holder).node;
-           const bool expected = counts(holder) && holder.arrived && node != nullptr && (node->joined || node->expected_back);
-           return !expected || is_lost_disk(holder) || is_sealed(holder);
-         });
+  if (in_.now >= end) return true;
+  std::size_t sealed = 0, gone = 0;
+  for (const Holder& holder : next_.holders) {
+    const NodeFacts* node = facts(holder).node;
+    if (!counts(holder) || !holder.arrived || node == nullptr || is_lost_disk(holder)) continue;
+    if (is_sealed(holder)) {
+      ++sealed;
+    } else if (node->joined) {
+      return false;
+    } else if (node->expected_back) {
+      ++gone;
+    }
+  }
+  return sealed >= gone;
 }
 
 // Every disk that held it is gone. If somebody says so be it, it begins anew, and its epochs go on.
