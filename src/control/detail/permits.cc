@@ -180,7 +180,9 @@ std::optional<ShardId> Machine::Work::last_copy_on(std::uint32_t n) const {
       if (!record.has_data || own == record.holders.end() || !own->arrived || own->told.str() == state_dropped) continue;
       const bool others = std::ranges::any_of(record.holders, [&](const Holder& other) {
         const NodeInfo* node = world_.find_node(other.node);
-        const bool lost = node != nullptr && (node->facts.removed || (node->facts.joined && node->facts.data != other.data));
+        const bool going = puts_.contains({Key::Kind::node, other.node, WorkloadId()});  // its tombstone is being written
+        const bool lost =
+            node != nullptr && (node->facts.removed || going || (node->facts.joined && node->facts.data != other.data));
         return other.node != name && other.arrived && other.told.str() != state_dropped && !lost;
       });
       if (!others) return ShardId{world_.workloads[unit.workload].name, unit.shards[slot]};

@@ -284,6 +284,7 @@ std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem) {
     problem.placement.erase(name);
     std::erase_if(problem.moving, [&](const Moving& moving) { return moving.workload == name; });
     std::erase_if(problem.barred, [&](const Barred& barred) { return barred.workload == name; });
+    std::erase_if(problem.recent, [&](const Recent& recent) { return recent.workload == name; });
   }
 }
 

@@ -41,8 +41,8 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
 // Whether it can take over in a planned way: it is well, and near enough to what the leader has.
 bool ShardStep::may_follow_up(const Holder& holder) const {
   const NodeFacts* node = facts(holder).node;
-  return counts(holder) && !holder.leaving && holder.arrived && is_in(holder, spec_.rest) && node->may_lead && !node->suspect &&
-         !node->stopping;
+  return counts(holder) && !holder.leaving && holder.arrived && is_in(holder, spec_.rest) && node->may_lead && node->steady &&
+         !node->suspect && !node->stopping;
 }
 
 // The first of the placement that can lead.
@@ -241,7 +241,7 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
     const auto& seal = facts(*holder).report->sealed;
     const NodeFacts* node = facts(*holder).node;
     return std::tuple(seal ? seal->last : Epoch(0), seal ? seal->progress : 0,
-                      node->may_lead && !node->stopping && !node->suspect, -place_of(*holder));
+                      node->may_lead && !node->stopping && !node->suspect, node->steady, -place_of(*holder));
   };
   return **std::ranges::max_element(able, {}, rank);
 }
@@ -287,9 +287,12 @@ void ShardStep::lead_first() {
     const NodeFacts* known = facts(holder).node;
     return counts(holder) && is_present(holder) && !is_failed(holder) && known->may_lead && !known->suspect && !known->stopping;
   };
-  for (const NodeId& node : next_.placement) {
-    Holder* holder = find(node);
-    if (holder != nullptr && may(*holder)) return grant(*holder, next_epoch(), Reason::first);
+  for (const bool steady : {true, false}) {
+    for (const NodeId& node : next_.placement) {
+      Holder* holder = find(node);
+      if (holder == nullptr || !may(*holder) || facts(*holder).node->steady != steady) continue;
+      return grant(*holder, next_epoch(), Reason::first);
+    }
   }
   for (Holder& holder : next_.holders) {
     if (may(holder) && !holder.leaving) return grant(holder, next_epoch(), Reason::failover);
@@ -297,12 +300,17 @@ void ShardStep::lead_first() {
   say("nobody leads: none of its nodes is there");
 }
 
-// Bounded states that are not leadership: whoever has room is sent there, in the order of the placement.
+// Bounded states that are not leadership: who is to go leaves them first, and whoever has room is sent there, in the order of the placement.
 void ShardStep::fill_bounded() {
   for (const State& state : spec_.model->states()) {
     if (state.count.kind != StateCount::Kind::number || (spec_.lead && state.name == *spec_.lead)) continue;
     std::uint32_t taken = 0;
-    for (const Holder& holder : next_.holders) taken += holder.may_be == state.name ? 1 : 0;
+    for (Holder& holder : next_.holders) {
+      taken += holder.may_be == state.name ? 1 : 0;
+      if (holder.told != state.name || !is_present(holder)) continue;
+      const NodeFacts* node = facts(holder).node;
+      if (!node->may_lead || node->stopping || !is_placed(holder.node)) tell(holder, spec_.rest, Reason::move);
+    }
     for (const NodeId& node : next_.placement) {
       if (taken >= state.count.number) break;
       Holder* holder = find(node);
@@ -336,7 +344,10 @@ void ShardStep::lead() {
     return say("waits for {} to step down", leads->node);
   }
   if (next_.hand_over) return follow_hand_over();
-  if (next_.holders.empty()) return;
+  if (next_.holders.empty()) {
+    if (next_.has_data && spec_.seals) begins_anew();
+    return;
+  }
   if (!next_.has_data || !spec_.seals) return lead_first();
   seal_and_lead();
 }

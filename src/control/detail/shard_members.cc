@@ -254,6 +254,8 @@ bool ShardStep::waits_for_adoption() {
 
 void ShardStep::change_members() {
   forget_dropped();
+  if (spec_.deleted && next_.holders.empty())
+    next_.has_data = false;  // by order: should the workload be wanted again, it begins anew
   drop_orphans();
   adopt();
   if (!may_change_members()) return;

@@ -47,6 +47,7 @@ class Machine::Work {
   void take_in(std::uint32_t unit, const Commit& commit);
   void forget_office();
   void round();
+  void work_on(std::set<std::uint32_t>& dirty);
   void work_on_dirty();
   void ask_for_plan();
   void note_refusals(const place::Plan& plan);
