@@ -258,6 +258,7 @@ void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
     if (!slot || unit.records[*slot] == record) continue;
     if (plan_again_ && settled(unit.records[*slot]) != settled(record)) world_.plan_due = true;
     unit.records[*slot] = record;
+    count_copies(u, *slot, record);
     if (unit.wanted[*slot] == record.placement) unit.wanted[*slot].reset();
     world_.index(u, *slot);
     world_.touch(u, *slot);

@@ -28,18 +28,23 @@ Quantity Machine::Work::bytes_of(const Unit& unit, ShardIndex shard) const {
   return found == spec.load.end() ? Quantity(0) : found->second;
 }
 
-// Replicas that are on their way to nodes that are there.
+// Replicas that are on their way to nodes that are there. What is being written ends none of them before it is written.
 void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const ShardRecord& record) {
   const Unit& unit = world_.units[u];
   std::vector<detail::Copy> copies;
-  for (const Holder& holder : record.holders) {
-    if (!record.has_data || holder.arrived || holder.told.str() == state_dropped) continue;
-    const detail::NodeInfo* node = world_.find_node(holder.node);
-    if (node == nullptr || !node->facts.joined || node->facts.data != holder.data) continue;
-    copies.push_back({holder.reason == Reason::balance ? detail::Slot::balance : detail::Slot::recovery,
-                      static_cast<std::uint32_t>(node - world_.nodes.data()), unit.workload, node->live->zone,
-                      bytes_of(unit, record.shard)});
-  }
+  const auto add = [&](const ShardRecord& from) {
+    for (const Holder& holder : from.holders) {
+      if (!from.has_data || holder.arrived || holder.told.str() == state_dropped) continue;
+      const detail::NodeInfo* node = world_.find_node(holder.node);
+      if (node == nullptr || !node->facts.joined || node->facts.data != holder.data) continue;
+      const auto n = static_cast<std::uint32_t>(node - world_.nodes.data());
+      if (std::ranges::find(copies, n, &detail::Copy::node) != copies.end()) continue;
+      copies.push_back({holder.reason == Reason::balance ? detail::Slot::balance : detail::Slot::recovery, n, unit.workload,
+                        node->live->zone, bytes_of(unit, from.shard)});
+    }
+  };
+  add(record);
+  if (record != unit.records[slot]) add(unit.records[slot]);
   throttles_.set({u, slot}, std::move(copies));
 }
 

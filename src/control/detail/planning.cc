@@ -306,6 +306,34 @@ bool want(World& world, std::uint32_t u, std::uint32_t slot, std::vector<NodeId>
 
 }  // namespace
 
+namespace {
+
+// The part of a node's zone that replicas are spread over; empty: it has none.
+std::string domain_of(const World& world, const NodeId& name, const std::string& level) {
+  const NodeInfo* node = world.find_node(name);
+  if (node == nullptr || !node->live) return "";
+  const std::string& zone = node->live->zone;
+  const auto& levels = world.config.settings.levels;
+  const auto at = std::ranges::find(levels, level) - levels.begin();
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i <= at && end != std::string::npos; ++i) end = zone.find('/', i == 0 ? 0 : end + 1);
+  return zone.substr(0, end);
+}
+
+// Whether one takes the other's place without two of the shard's replicas in one domain, where that must not be.
+bool may_take_place(const World& world, const Unit& unit, const std::vector<NodeId>& nodes, const NodeId& from,
+                    const NodeId& to) {
+  const WorkloadInfo& workload = world.workloads[unit.workload];
+  const Spread spread = workload.document ? workload.document->spec.spread.value_or(world.config.settings.spread) : Spread{};
+  const std::string domain = domain_of(world, to, spread.level);
+  if (!spread.hard || domain.empty()) return true;
+  return std::ranges::none_of(
+      nodes, [&](const NodeId& other) { return other != from && domain_of(world, other, spread.level) == domain; });
+}
+
+}  // namespace
+
+// What cannot be there is drained from the old one like anything else.
 void swap_places(World& world) {
   for (std::uint32_t n = 0; n < world.nodes.size(); ++n) {
     const NodeInfo* other = swaps_with(world, world.nodes[n]);
@@ -316,6 +344,7 @@ void swap_places(World& world) {
         std::vector<NodeId> nodes = placement_of(world.units[u], slot);
         const auto at = std::ranges::find(nodes, from);
         if (at == nodes.end() || std::ranges::find(nodes, to) != nodes.end()) continue;
+        if (!may_take_place(world, world.units[u], nodes, from, to)) continue;
         *at = to;
         want(world, u, slot, std::move(nodes));
       }

@@ -459,12 +459,14 @@ void World::respecify(std::uint32_t w) {
   for (const std::uint32_t unit : info.units) touch_unit(unit);
 }
 
-bool World::is_joined(const NodeInfo& info, std::string& trouble) const {
+// Its inventory is asked for once: a document that goes later, with the last replica in it, is seen before or after `live` says that there are fewer.
+bool World::is_joined(NodeInfo& info, std::string& trouble) {
   if (!info.live || !info.beat || info.beat->ended || info.live->incarnation != info.beat->incarnation) return false;
-  if (info.live->inventory > 0) {
+  if (info.live->inventory > 0 && info.inventoried != info.beat->incarnation) {
     const auto seen = info.report_documents.find(info.beat->incarnation);
     if (seen == info.report_documents.end() || seen->second < info.live->inventory) return false;
   }
+  info.inventoried = info.beat->incarnation;
   if (info.live->reads < format_written) {
     trouble =
         fmt::format("is not taken: it reads documents up to format {}, and {} is written", info.live->reads, format_written);

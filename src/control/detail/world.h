@@ -24,6 +24,7 @@ struct NodeInfo {
   NodeDocument order;
   std::optional<PermitDocument> permit;
   std::map<Incarnation, std::uint32_t> report_documents;  // how many of each incarnation
+  Incarnation inventoried;                                // all that it held when it came has been seen, of this incarnation
   std::map<std::uint32_t, std::uint32_t> units;           // in which records, placements or a report name it, and how many
   NodeFacts facts;
   std::string trouble;  // why it is not taken for what it or its operator wants; empty: it is
@@ -174,7 +175,7 @@ class World {
   void take_early(std::uint32_t workload);
   void set_report(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Incarnation incarnation,
                   const ReplicaReport* replica, Instant now);
-  bool is_joined(const NodeInfo& node, std::string& trouble) const;
+  bool is_joined(NodeInfo& node, std::string& trouble);
   void name_in(std::uint32_t node, std::uint32_t unit, bool more);
   void grow(std::uint32_t workload, std::uint32_t shards);
   Spec spec_of(const WorkloadInfo& workload, std::string& trouble) const;

@@ -222,8 +222,29 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
                                 : Result<Document>(fail(Code::invalid, ""));
       if (!document) continue;
       if (const auto* live = std::get_if<LiveDocument>(&*document)) doubted_.insert(live->incarnation);
-      if (const auto* beat = std::get_if<BeatSeen>(&*document)) doubted_.insert(beat->incarnation);
+      if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
+        doubted_.insert(beat->incarnation);
+        if (!beat->ended) touch(key->node, beat->incarnation);
+      }
     }
+  }
+
+  // A node that has seen nothing of what is lost does not notice. Its beat is written as it is: it finds that somebody else has done so, and joins anew.
+  void touch(const NodeId& node, Incarnation incarnation) {
+    const auto again = [this, node, incarnation] {
+      loop_.post_after(options_.session_ttl / 3, guarded([this, node, incarnation] { touch(node, incarnation); }));
+    };
+    store_.get(keys_.beat(node), guarded([this, again, incarnation](const Result<store::Read>& read) {
+                 if (!read) return again();
+                 if (!read->entry) return;
+                 const auto beat = store::parse_session_beat(*read->entry);
+                 if (!beat || beat->ended || beat->identity.str() != format(incarnation)) return;
+                 store::Txn txn;
+                 txn.compare(store::unchanged(*read->entry)).put(read->entry->key, read->entry->value);
+                 store_.txn(std::move(txn), guarded([again](const Result<store::Committed>& done) {
+                              if (!done || !done->succeeded) again();
+                            }));
+               }));
   }
 
   static bool is_own(Key::Kind kind) { return kind == Key::Kind::shards || kind == Key::Kind::view; }

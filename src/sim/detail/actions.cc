@@ -82,6 +82,9 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::reset:
     case Kind::drop_orphan:
       return edit_order(action);
+    case Kind::apply:
+      operator_->edit_again();
+      return {};
     case Kind::adopt:
       return adopt_orphans();
     case Kind::settings:
@@ -134,6 +137,7 @@ Result<> Simulation::Work::leave(NodeHost& host) {
     return {};
   }
   if (!host.main) return fail(Code::refused, "{} does not run", host.spec.name);
+  host.leaves = true;
   const NodeId name = host.spec.name;
   const auto token = std::weak_ptr(host.main->token);
   host.main->participant->leave(leave_within, [this, name, token](const Result<>& left) {

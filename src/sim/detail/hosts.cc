@@ -68,6 +68,7 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
       for (NodeProcess* one : processes(owner)) {
         if (one->token != token) continue;
         kill(owner, one);
+        if (owner.leaves && !owner.main) owner.killed = owner.left = true;
         owner.restarts = !owner.main && !owner.killed;
         break;
       }
@@ -103,7 +104,7 @@ std::unique_ptr<NodeProcess> Simulation::Work::start_process(NodeHost& host, std
 }
 
 void Simulation::Work::start(NodeHost& host) {
-  host.left = host.killed = host.restarts = false;
+  host.leaves = host.left = host.killed = host.restarts = false;
   host.main = start_process(host, host.disk);
 }
 

@@ -186,12 +186,13 @@ void as_reported(const ShardChange& change, Findings& findings) {
     if (!holder.arrived || (old != nullptr && old->arrived) || holder.told == change.spec().lead) continue;
     const Said* said = change.seen.said(change.shard, holder.node, holder.incarnation);
     const Version told = old == nullptr || old->incarnation != holder.incarnation ? holder.version : old->version;
-    // What is adopted was never told anything: that it holds it is all that it has said.
-    const bool adopted = change.before.version.epoch == Epoch(0) && holder.held_before && said != nullptr;
-    const bool came = said != nullptr && std::ranges::any_of(said->in, [&](const auto& in) {
-                        return change.spec().model->serves(in.first) && in.second >= told;
-                      });
-    if (!came && !adopted) findings.broken(name, "{} has come to {}, which it has not said", change.name(), holder.node);
+    // A record that is made again from what nodes hold counts those as come.
+    const bool adopted =
+        said != nullptr && !change.before.has_data && change.before.holders.empty() && holder.reason == Reason::operator_asked;
+    const bool came = adopted || (said != nullptr && std::ranges::any_of(said->in, [&](const auto& in) {
+                                    return change.spec().model->serves(in.first) && in.second >= told;
+                                  }));
+    if (!came) findings.broken(name, "{} has come to {}, which it has not said", change.name(), holder.node);
   }
   if (!change.view_after.leader || change.view_after == change.view_before) return;
   const Holder* shown = find_holder(change.after, *change.view_after.leader);

@@ -95,6 +95,7 @@ void voters(const ShardChange& change, Findings& findings) {
       continue;
     }
     const auto leader = std::ranges::find(change.before.holders, *change.spec().lead, &Holder::told);
+    if (!change.spec().seals && leader == change.before.holders.end()) continue;  // nobody leads, and nobody has anything
     const Said* said =
         leader == change.before.holders.end() ? nullptr : change.seen.said(change.shard, leader->node, leader->incarnation);
     const auto led = said == nullptr ? decltype(said->in.begin()){} : said->in.find(*change.spec().lead);
