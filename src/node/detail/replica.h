@@ -69,6 +69,7 @@ struct Replica {
   Instant seal_at = Instant::min();
 
   Epoch lead;  // what the shell was told last; 0: it does not
+  Fencing fencing = Fencing::session;  // the same, if it leads
   Instant out_by = Instant::max();
   bool stuck = false;            // that was said
   Instant due = Instant::max();  // when the reconciler looks at it again
