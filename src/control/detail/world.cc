@@ -456,7 +456,7 @@ void World::respecify(std::uint32_t w) {
 
 bool World::is_joined(const NodeInfo& info, std::string& trouble) const {
   if (!info.live || !info.beat || info.beat->ended || info.live->incarnation != info.beat->incarnation) return false;
-  if (info.live->inventory > 0) {
+  if (info.live->inventory > 0 && broken != Broken::tell_before_inventory) {
     const auto seen = info.report_documents.find(info.beat->incarnation);
     if (seen == info.report_documents.end() || seen->second < info.live->inventory) return false;
   }
@@ -496,7 +496,7 @@ bool World::refresh(std::uint32_t n, Instant now) {
   const bool forbidden = info.order.operation == Operation::drain || info.order.operation == Operation::no_leaders || permitted ||
                          (info.live && info.live->leaving);
   facts.suspect = info.suspected && facts.joined && !distrusts_itself;
-  facts.may_lead = facts.joined && !forbidden && !info.steady_since;
+  facts.may_lead = facts.joined && !forbidden && (!info.steady_since || broken == Broken::trust_at_once);
   facts.stopping = stopping && permitted;
   facts.expected_back = !facts.joined && !facts.removed && !is_forgotten(info);
   info.was_on_permit = is_on_permit(info);
