@@ -162,6 +162,7 @@ void Machine::Work::forget_office() {
 
 void Machine::Work::take(Elected elected) {
   forget_office();
+  if (options_.broken == Broken::forget_waits) waits_ = {};
   active_ = true;
   epoch_ = elected.epoch;
   saved_ = now_;
@@ -185,6 +186,7 @@ void Machine::Work::take(Elected elected) {
   }
   permits_due_ = permits_;
   manual_.before = freeze_.before = {};
+  freeze_.over = options_.broken == Broken::forget_freeze;
   if (world_.config.maintenance) manual_.before = waits_.maintenance.value_or(Duration{});
   if (waits_.entered) {
     maintenance_ = "it was in maintenance before this controller";
@@ -221,7 +223,7 @@ void Machine::Work::take(Answered answered) {
   if (!unit->dirty.empty()) world_.dirty_units.insert(u);
   if (answered.outcome != Answered::Outcome::done || !unit->pending) {
     if (answered.outcome == Answered::Outcome::unknown || unit->status == Unit::Status::writing)
-      unit->status = Unit::Status::unread;
+      unit->status = options_.broken == Broken::go_on_unread ? Unit::Status::idle : Unit::Status::unread;
     unit->pending.reset();
     return;
   }

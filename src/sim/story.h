@@ -56,6 +56,7 @@ struct Action {
     cut,                   // cut NODE for TIME              nothing passes between it and anybody
     cut_store,             // cut NODE from the store for TIME
     cut_controllers,       // cut NODE from the controllers for TIME   only its pulses
+    cut_node,              // cut NODE from NODE for TIME              only their traffic
     leave,                 // leave NODE                     properly: permit, leaders away, goodbye
     expire,                // expire NODE                    its ephemeral keys go
     clock_ahead,           // set the clock of NODE ahead by TIME      when it starts next

@@ -297,7 +297,7 @@ void Machine::Work::bury(std::uint32_t w) {
     world_.deleted.erase(w);
     return;
   }
-  if (highest > workload.document->highest) {
+  if (highest > workload.document->highest && options_.broken != Broken::forget_deleted_epochs) {
     WorkloadDocument document = *workload.document;
     document.highest = highest;
     put_until_seen({.kind = Key::Kind::workload, .workload = workload.name}, std::move(document));

@@ -122,7 +122,7 @@ void Machine::Work::weigh_suspects() {
   std::erase_if(turned_suspect_, [&](Instant at) { return at + ttl <= now_; });
   const std::size_t most = std::max(std::size_t{1}, pulsing_.size() / 10);
   const bool distrusts = turned_suspect_.size() > most || (world_.distrusts_itself && suspects_.size() > most);
-  if (distrusts == world_.distrusts_itself) return;
+  if (distrusts == world_.distrusts_itself || options_.broken == Broken::believe_all_suspects) return;
   world_.distrusts_itself = distrusts;
   world_.nodes_touched.insert(suspects_.begin(), suspects_.end());
   say(Event::Kind::node, std::nullopt, std::nullopt,
@@ -221,7 +221,7 @@ void Machine::Work::enter_or_leave() {
     maintenance_since_ = now_;
     maintenance_before_ = {};
     say(Event::Kind::maintenance, std::nullopt, std::nullopt, fmt::format("begins: {}", *maintenance_));
-  } else if (maintenance_ && offline <= few) {
+  } else if (maintenance_ && offline <= few && options_.broken != Broken::stay_in_maintenance) {
     maintenance_.reset();
     world_.plan_due = true;
     world_.touch_all();

@@ -66,8 +66,10 @@ class ProblemMaker {
     if (gone) node.status = lost ? NodeStatus::down : NodeStatus::cordoned;
     if (!gone && info.live && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
     index_.emplace(info.name, NodeIndex(static_cast<std::uint32_t>(cluster_.nodes.size())));
-    for (const ShardId& shard : info.order.disabled)
-      cluster_.barred.push_back({shard.workload, shard.shard, index_.at(info.name)});
+    for (const ShardId& shard : info.order.disabled) {
+      if (world_.broken != Broken::ignore_disabled)
+        cluster_.barred.push_back({shard.workload, shard.shard, index_.at(info.name)});
+    }
     cluster_.nodes.push_back(std::move(node));
   }
 
@@ -182,7 +184,7 @@ class ProblemMaker {
   // How many of the nodes that are waited for must be replaced at once, so that min_active serve.
   std::uint32_t spare_of(const WorkloadInfo& info, const Unit& unit, std::uint32_t slot) const {
     const ShardRecord& record = unit.records[slot];
-    if (!record.has_data) return 0;
+    if (!record.has_data || world_.broken == Broken::wait_below_min_active) return 0;
     std::uint32_t there = 0;
     for (const Holder& holder : record.holders) {
       const NodeFacts* facts = world_.facts(unit, slot, holder.node).node;
@@ -199,7 +201,7 @@ class ProblemMaker {
         cluster_.barred.push_back({info.name, unit.shards[slot], found->second});
     };
     for (auto at = unit.gave_up.lower_bound({slot, 0}); at != unit.gave_up.end() && at->first.first == slot; ++at) {
-      if (now_ < at->second + failed_for) bar(world_.nodes[at->first.second].name);
+      if (now_ < at->second + failed_for && world_.broken != Broken::never_replace) bar(world_.nodes[at->first.second].name);
     }
     if (!never_lets_go(info.spec)) return;
     const auto relieve = [&](const NodeId& name) {

@@ -10,13 +10,12 @@ constexpr Duration hand_over_pause = 30s;  // after one that failed
 }  // namespace
 
 Epoch ShardStep::next_epoch() const {
-  if (broken(Broken::reuse_epoch)) return std::max(next_.version.epoch, Epoch(1));
   const Epoch named = broken(Broken::forget_named_epochs) ? Epoch(0) : in_.highest;
   return std::max({next_.version.epoch, named, next_.seal.value_or(Epoch(0))}).next();
 }
 
 void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
-  next_.version.epoch = epoch;
+  next_.version.epoch = broken(Broken::reuse_epoch) ? std::max(was_.version.epoch, Epoch(1)) : epoch;
   next_.seal.reset();
   next_.hand_over.reset();
   next_.has_data = true;
@@ -116,7 +115,7 @@ void ShardStep::lead_on(Holder& leader) {
   const Progress ahead = known.progress, behind = facts(*wanted).progress;
   const bool follows = ahead.last == behind.last;
   const std::uint64_t lag = ahead.progress > behind.progress ? ahead.progress - behind.progress : 0;
-  if (spec_.seals && (!follows || lag > spec_.control.lag_max)) {
+  if (spec_.seals && (!follows || lag > spec_.control.lag_max) && !broken(Broken::ignore_lag)) {
     if (follows) {
       say("{} is to lead, and is {} behind {}", wanted->node, lag, leader.node);
     } else {
@@ -148,7 +147,7 @@ void ShardStep::follow_hand_over() {
     return grant(*to, next_epoch(), from->reason);
   }
   const Instant end = *timers_.handing + spec_.control.hand_over;
-  if (well && in_.now < end) {
+  if (well && (in_.now < end || broken(Broken::never_give_back))) {
     say("{} is to lead, and waits for what {} had", to->node, from->node);
     return wake_at(end);
   }
@@ -173,7 +172,7 @@ std::size_t ShardStep::seals_needed() const {
 // acks 0: all that are there are asked. Those that are gone are waited for a moment if they are more, as when a cluster starts: for one that has
 // just died a wait would only keep the shard without a leader.
 bool ShardStep::seal_is_patient() const {
-  if (spec_.control.acks > 0 || accepts_loss()) return true;
+  if (spec_.control.acks > 0 || accepts_loss() || broken(Broken::no_seal_wait)) return true;
   const Instant end = *timers_.sealing + spec_.control.seal_wait;
   if (in_.now >= end) return true;
   std::size_t sealed = 0, gone = 0;
@@ -240,6 +239,7 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   const auto rank = [&](const Holder* holder) {
     const auto& seal = facts(*holder).report->sealed;
     const NodeFacts* node = facts(*holder).node;
+    if (broken(Broken::any_may_lead)) return std::tuple(Epoch(0), std::uint64_t{0}, true, -place_of(*holder));
     return std::tuple(seal ? seal->last : Epoch(0), seal ? seal->progress : 0,
                       node->may_lead && !node->stopping && !node->suspect, node->steady, -place_of(*holder));
   };
@@ -272,6 +272,7 @@ void ShardStep::seal_and_lead() {
   }
   if (seals.able.empty()) return say("nobody leads: nobody that is there has held its data");
   Holder& best = best_of(seals.able);
+  if (broken(Broken::throttle_leaders) && !in_.take_slot(best.node, Slot::recovery)) return;
   // Enough are sealed against whoever led before: it can acknowledge nothing more, and is told to step down with everybody else.
   for (Holder& holder : next_.holders) {
     if (holder.may_be == *spec_.lead) holder.may_be = {};

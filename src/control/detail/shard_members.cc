@@ -64,7 +64,8 @@ void ShardStep::add() {
   for (const NodeId& node : next_.placement) {
     const HolderFacts known = in_.facts(node);
     if (find(node) != nullptr || known.node == nullptr || !known.node->joined || known.node->stopping) continue;
-    if (used >= replicas() + spec_.extra) return say("{} waits: it has {} replicas already", node, used);
+    if (used >= replicas() + spec_.extra && !broken(Broken::too_many_extra))
+      return say("{} waits: it has {} replicas already", node, used);
     if (!in_.take_slot(node, slot)) {
       say("{} waits for its turn to copy", node);
       continue;
@@ -232,12 +233,17 @@ void ShardStep::adopt() {
 }
 
 void ShardStep::drop_orphans() {
+  if (in_.order == nullptr && !broken(Broken::drop_on_absence)) return;
+  const StateId dropped{std::string(state_dropped)};
+  for (const Orphan& orphan : in_.orphans) {
+    if (broken(Broken::drop_on_absence) && orphan.present) next_.holders.push_back(holder_of(orphan, dropped));
+  }
   if (in_.order == nullptr) return;
   for (const NodeId& node : in_.order->drop) {
     const auto orphan = std::ranges::find(in_.orphans, node, &Orphan::node);
     if (orphan == in_.orphans.end() || find(node) != nullptr) continue;
     if (orphan->present) {
-      next_.holders.push_back(holder_of(*orphan, StateId(std::string(state_dropped))));
+      next_.holders.push_back(holder_of(*orphan, dropped));
     } else {
       say("{} is to drop what it holds, and is not there", node);
       drop_waits_ = true;

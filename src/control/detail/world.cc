@@ -462,7 +462,7 @@ void World::respecify(std::uint32_t w) {
 // Its inventory is asked for once: a document that goes later, with the last replica in it, is seen before or after `live` says that there are fewer.
 bool World::is_joined(NodeInfo& info, std::string& trouble) {
   if (!info.live || !info.beat || info.beat->ended || info.live->incarnation != info.beat->incarnation) return false;
-  if (info.live->inventory > 0 && info.inventoried != info.beat->incarnation) {
+  if (info.live->inventory > 0 && info.inventoried != info.beat->incarnation && broken != Broken::tell_before_inventory) {
     const auto seen = info.report_documents.find(info.beat->incarnation);
     if (seen == info.report_documents.end() || seen->second < info.live->inventory) return false;
   }
@@ -504,7 +504,7 @@ bool World::refresh(std::uint32_t n, Instant now) {
                          (info.live && info.live->leaving);
   facts.suspect = info.suspected && facts.joined && !distrusts_itself;
   facts.may_lead = facts.joined && !forbidden;
-  facts.steady = !info.steady_since;
+  facts.steady = !info.steady_since || broken == Broken::trust_at_once;
   facts.stopping = stopping && permitted;
   facts.expected_back = !facts.joined && !facts.removed && !is_forgotten(info);
   info.was_on_permit = is_on_permit(info);

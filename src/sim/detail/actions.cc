@@ -37,6 +37,7 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::cut:
     case Kind::cut_store:
     case Kind::cut_controllers:
+    case Kind::cut_node:
     case Kind::leave:
     case Kind::expire:
       return perform_on_node(action);
@@ -191,6 +192,10 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
       return {};
     case Kind::cut_controllers:
       cut_network(name, "controllers", time);
+      return {};
+    case Kind::cut_node:
+      if (const auto other = host(action.words.other); !other) return fail(other.error());
+      cut_network(name, action.words.other.str(), time);
       return {};
     case Kind::leave:
       return leave(owner);

@@ -56,7 +56,8 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
                                    .data = process.disk->id,
                                    .owns_data = true,
                                    .rng = Rng(options_.seed).split("incarnations").split(name.str()).split(host.starts),
-                                   .version = "sim"};
+                                   .version = "sim",
+                                   .broken = options_.broken_nodes};
   options.node.log = &*node_log_;
   if (options_.pulses) options.send_pulse = [this, name](const Pulse& pulse) { send_pulse(name, pulse); };
   options.on_stuck = [this, name, weak = std::weak_ptr(process.token)](const node::Stuck& stuck) {

@@ -33,6 +33,7 @@ constexpr auto actions = in_order<Action::Kind>({
     {cut, {"cut NODE for TIME", "nothing passes between it and anybody"}},
     {cut_store, {"cut NODE from the store for TIME", "its pulses and its traffic still pass"}},
     {cut_controllers, {"cut NODE from the controllers for TIME", "only its pulses are lost"}},
+    {cut_node, {"cut NODE from NODE for TIME", "only what the two say to each other is lost"}},
     {leave, {"leave NODE", "properly: it asks for a permit, its leaders go, it says goodbye"}},
     {expire, {"expire NODE", "the store forgets its ephemeral keys"}},
     {clock_ahead, {"set the clock of NODE ahead by TIME", "from its next start on"}},
