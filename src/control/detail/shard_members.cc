@@ -220,12 +220,12 @@ void ShardStep::adopt() {
   }
   if (found.empty() || adopt_waits_) return;
   if (!next_.has_data && next_.version.epoch == Epoch(0)) return rebuild(found);
-  // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, if one is missing.
+  // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, when those may come, if one is missing.
   for (const Orphan* orphan : found) {
+    if (is_placed(orphan->node)) continue;
     if (next_.placement.size() < spec_.replicas) {
       next_.placement.push_back(orphan->node);
-      next_.holders.push_back(holder_of(*orphan, spec_.rest));
-    } else if (!is_placed(orphan->node)) {
+    } else {
       say("{} is not adopted: the shard has its replicas", orphan->node);
     }
   }
