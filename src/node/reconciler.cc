@@ -206,9 +206,10 @@ class Reconciler::Work {
 
   void update_lead(Item& item) {
     const Epoch epoch = detail::leads_at(item, standing_);
-    if (item.lead == epoch) return;
+    if (item.lead == epoch && (epoch == Epoch() || item.fencing == item.terms->fencing)) return;
     item.lead = epoch;
-    effects_.push_back(Lead{item.shard, epoch, item.terms->fencing});
+    item.fencing = item.terms->fencing;
+    effects_.push_back(Lead{item.shard, epoch, item.fencing});
   }
 
   void watch_the_way_out(Item& item) {

@@ -11,14 +11,23 @@ using detail::Unit;
 using detail::WorkloadInfo;
 using Stage = PermitDocument::Stage;
 
+namespace {
+
+bool is_given(const PermitDocument& permit) { return permit.stage == Stage::granted || permit.stage == Stage::go; }
+
+}  // namespace
+
 // Whether every shard that it holds can do without it, and without all others that have a permit: enough serve, and one of them may lead.
 bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
   const NodeId& name = world_.nodes[n].name;
   const auto stays = [&](const NodeId& other) {
     const NodeInfo* node = world_.find_node(other);
     if (other == name || node == nullptr) return false;
-    const bool has_one = node->permit && node->permit->incarnation == node->facts.incarnation;
-    return !has_one || (node->permit->stage != Stage::granted && node->permit->stage != Stage::go);
+    // One that is being written is as good as given; one whose node is back counts until it is taken away.
+    const bool has_one = node->permit && is_given(*node->permit);
+    const auto put = puts_.find({Key::Kind::permit, other, WorkloadId()});
+    const auto* writes = put == puts_.end() ? nullptr : std::get_if<PermitDocument>(&put->second.first);
+    return !has_one && (writes == nullptr || !is_given(*writes));
   };
   for (const auto& [u, named] : world_.nodes[n].units) {
     const Unit& unit = world_.units[u];
@@ -171,7 +180,9 @@ std::optional<ShardId> Machine::Work::last_copy_on(std::uint32_t n) const {
       if (!record.has_data || own == record.holders.end() || !own->arrived || own->told.str() == state_dropped) continue;
       const bool others = std::ranges::any_of(record.holders, [&](const Holder& other) {
         const NodeInfo* node = world_.find_node(other.node);
-        const bool lost = node != nullptr && (node->facts.removed || (node->facts.joined && node->facts.data != other.data));
+        const bool going = puts_.contains({Key::Kind::node, other.node, WorkloadId()});  // its tombstone is being written
+        const bool lost =
+            node != nullptr && (node->facts.removed || going || (node->facts.joined && node->facts.data != other.data));
         return other.node != name && other.arrived && other.told.str() != state_dropped && !lost;
       });
       if (!others) return ShardId{world_.workloads[unit.workload].name, unit.shards[slot]};

@@ -261,6 +261,9 @@ bool ShardStep::waits_for_adoption() {
 
 void ShardStep::change_members() {
   forget_dropped();
+  // All that there was goes by order: should the workload be wanted again, it begins anew.
+  if (spec_.deleted && std::ranges::none_of(next_.holders, [&](const Holder& holder) { return counts(holder); }))
+    next_.has_data = false;
   drop_orphans();
   adopt();
   if (!may_change_members()) return;

@@ -51,6 +51,7 @@ class ShardStep {
   void grant(Holder& to, Epoch epoch, Reason reason);
   void fill_bounded();
   Holder* preferred() const;
+  void prefer(const NodeId& node);
   bool may_follow_up(const Holder& holder) const;
   bool is_sealed(const Holder& holder) const;
   std::size_t seals_needed() const;

@@ -121,6 +121,7 @@ void Simulation::Work::kill(NodeHost& host, NodeProcess* process) {
   } else {
     std::erase_if(host.twins, [&](const auto& twin) { return twin.get() == process; });
   }
+  if (processes(host).empty()) seen_.set_silent(host.spec.name, true, elapsed());
   break_pulse(host.spec.name);
 }
 
