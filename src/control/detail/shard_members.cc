@@ -273,6 +273,7 @@ void ShardStep::change_members() {
   } else if (waits_for_adoption()) {
     return;
   } else if (!next_.has_data || next_.holders.empty()) {
+    next_.has_data = false;  // whatever there was, nobody holds it
     add_first();
   } else {
     add();
