@@ -180,7 +180,8 @@ void check_permit(const Evidence& seen, const NodeId& node, const std::optional<
     const auto serving = static_cast<std::uint32_t>(std::ranges::count_if(of.record.holders, [&](const Holder& other) {
       return !may_go(other.node) && counts(other) && !other.leaving && seen.served_lately(shard, other.node);
     }));
-    const bool enough = specs->any(seen.now, [&](const Spec& spec) { return serving >= spec.min_active; });
+    const bool stays = counts(*holder) && !holder->leaving;  // else nothing is taken away by its stop
+    const bool enough = !stays || specs->any(seen.now, [&](const Spec& spec) { return serving >= spec.min_active; });
     if (after.stage == Stage::granted && !after.allow_outage && !enough && seen.steady())
       findings.broken(name, "{} may go, and {} others serve {}", node, serving, format(shard));
   }
