@@ -12,13 +12,13 @@ namespace {
 
 const Condition settled{Condition::Kind::settled, false, {}};
 
-using Places = std::set<std::pair<ShardId, NodeId>>;
+using Places = std::set<std::pair<std::string, std::string>>;  // shards and nodes
 
 Places places(const Simulation& simulation, const Cluster& cluster) {
   Places all;
   for (const Workload& workload : cluster.workloads) {
     for (const ShardRecord& record : simulation.records(workload.name)) {
-      for (const Holder& holder : record.holders) all.insert({{workload.name, record.shard}, holder.node});
+      for (const Holder& holder : record.holders) all.insert({format(ShardId{workload.name, record.shard}), holder.node.str()});
     }
   }
   return all;
@@ -26,7 +26,7 @@ Places places(const Simulation& simulation, const Cluster& cluster) {
 
 Places on(const Places& all, const NodeId& node) {
   Places some;
-  std::ranges::copy_if(all, std::inserter(some, some.end()), [&](const auto& place) { return place.second == node; });
+  std::ranges::copy_if(all, std::inserter(some, some.end()), [&](const auto& place) { return place.second == node.str(); });
   return some;
 }
 
@@ -40,6 +40,7 @@ Places without(const Places& all, const Places& those) {
 Cluster draw_cluster(std::uint64_t seed) {
   Cluster cluster = random_story({.seed = seed, .hours = 0.1, .faults = {}}).cluster;
   std::erase_if(cluster.workloads, [](const Workload& workload) { return workload.state_model.str() == "everywhere"; });
+  for (Workload& workload : cluster.workloads) workload.replicas = std::max(workload.replicas, 2u);
   if (cluster.workloads.empty()) cluster.workloads.push_back({.name = WorkloadId("t"), .shards = 8, .replicas = 2});
   while (cluster.nodes.size() < 5) {
     const auto number = cluster.nodes.size() + 1;

@@ -153,6 +153,19 @@ TEST(Holder, IsLostWhenItsBeatIsNotItsOwn) {
   }
 }
 
+// The store has lost what was in it, or somebody who knows of such a loss has touched it.
+TEST(Holder, IsLostWhenItsBeatWasNotWrittenByIt) {
+  for (const Got& there : {got(beat_of("me", 2), 8), got(beat_of("me", 1), 5), got(beat_of("me", 1), 8)}) {
+    Holder me = holder();
+    me.step(Tick{}, at(4s));
+    me.step(wrote(7), at(4100ms));
+    me.step(Tick{}, at(8s));
+    EXPECT_TRUE(me.step(wrote(9, false), at(8100ms)).read);
+    EXPECT_THAT(me.step(there, at(8200ms)).events, ElementsAre(Event::lost));
+    EXPECT_EQ(text(me.step(End{}, at(8300ms)).write), fmt::format("@{} me ended", there.read->entry->modified));
+  }
+}
+
 TEST(Holder, EndsAfterWhatIsUnderWay) {
   Holder me = holder();
   me.step(Tick{}, at(4s));

@@ -27,6 +27,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
       holder.told = *spec_.lead;
       holder.may_be = *spec_.lead;
       holder.arrived = true;  // from now on it has what there is
+      holder.leaving = false;
       holder.copy_from.reset();
     } else {
       holder.told = spec_.rest;
