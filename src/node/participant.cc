@@ -40,7 +40,7 @@ void Participant::Work::close() {
   if (writer_) writer_->close();
   watching_.reset();
   session_.reset();
-  for (Timer timer : {wake_, upkeep_, pulse_, retry_, leave_}) loop_.cancel(timer);
+  for (Timer timer : {wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_}) loop_.cancel(timer);
   for (auto& [run, stop] : runs_) stop.request_stop();
 }
 
@@ -171,14 +171,23 @@ void Participant::Work::join() {
            .inventory = static_cast<std::uint32_t>(writer_->wanted())};
 }
 
+// A drop of before may end while this is under way: it counts what will be there, and is written again if that has become less.
 void Participant::Work::write_live() {
-  if (!session_) return;
+  if (!session_ || stage_ == Stage::stepping_down || stage_ == Stage::gone || std::exchange(live_writing_, true)) return;
+  live_.inventory = std::min(live_.inventory, static_cast<std::uint32_t>(writer_->wanted()));
+  std::string text = format(live_);
   store::Txn txn;
-  txn.put_ephemeral(keys_.live(options_.node.name), format(live_));
-  store_.txn(std::move(txn), guarded_now([](Work& self, const Result<store::Committed>& done) {
+  txn.put_ephemeral(keys_.live(options_.node.name), text);
+  store_.txn(std::move(txn), guarded_now([text](Work& self, const Result<store::Committed>& done) {
+               self.live_writing_ = false;
                // Written twice it is the same, so what became of it need not be read first.
-               if (!done) return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::write_live);
+               if (!done) {
+                 self.complain("the node's name cannot be written yet", done.error());
+                 return self.set_timer(self.live_retry_, later(self.loop_.now(), pause), &Work::write_live);
+               }
                self.live_written_ = true;
+               self.live_.inventory = std::min(self.live_.inventory, static_cast<std::uint32_t>(self.writer_->wanted()));
+               if (format(self.live_) != text) self.write_live();
                if (!self.watching_) self.watch_targets();
              }));
 }
@@ -216,7 +225,8 @@ void Participant::Work::lose() {
   if (writer_) writer_->close();
   watching_.reset();
   loop_.cancel(retry_);
-  joined_ = live_written_ = targets_seen_ = false;
+  loop_.cancel(live_retry_);
+  joined_ = live_written_ = live_writing_ = targets_seen_ = false;
   ++generation_;
   std::shared_ptr<store::Session> ended = std::move(session_);
   loop_.post([ended] {});  // it may be the caller

@@ -4,9 +4,11 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "tests/node/fake_cluster.h"
 #include "tests/store/host_loop.h"
+#include "tests/store/tapped_store.h"
 
 namespace evenkeel::node {
 namespace {
@@ -247,6 +249,74 @@ TEST(Participant, CountsFewerReportsWhenTheyGo) {
   EXPECT_EQ(fixture.controller.read_live()->inventory, 0U);
   EXPECT_TRUE(disk.empty());
   EXPECT_EQ(fixture.difference(process), "");
+}
+
+// The store was put back: it ends its session by itself, and leads no more when that is sent.
+TEST(Participant, IsNotCurrentWhenItsEndIsSent) {
+  Fixture fixture(12);
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+  store::TappedStore store(fixture.world.connect("n1"));
+  Participant participant(store, handler, options_of(fixture.rng));
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled(); }));
+  const Incarnation before = participant.incarnation();
+  const store::Revision old = fixture.world.revision();
+  fixture.controller.tell_all();
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled() && fixture.world.revision() > old; }));
+  std::optional<bool> current;
+  store.on_txn = [&](const store::Txn& txn) {
+    if (!current && txn.then.at(0).value.find("\"ended\":true") != std::string::npos) current = participant.is_current();
+    return std::optional<Error>();
+  };
+  ASSERT_TRUE(fixture.world.put_back(old));
+  fixture.loop.run_for(ttl);
+  ASSERT_TRUE(current.has_value());
+  EXPECT_FALSE(*current);
+  EXPECT_NE(participant.incarnation(), before);
+}
+
+// Everything of before is dropped while a new incarnation joins: the drops end when it writes something of which the caller says so.
+void drop_while_joining(const std::function<bool(const Keys&, const store::Txn&)>& is_the_moment) {
+  Fixture fixture(11);
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+  store::TappedStore store(fixture.world.connect("n1"));
+  Participant participant(store, handler, options_of(fixture.rng));
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled() && disk.size() == FakeController::shards; }));
+  handler.hangs = true;
+  handler.hangs_to = state_dropped;
+  fixture.controller.drop_all();
+  fixture.run(1s, false);
+  ASSERT_EQ(handler.busy.size(), FakeController::shards);
+  fixture.world.cut_off("n1");
+  while (participant.is_current()) fixture.loop.run_for(100ms);
+  fixture.loop.run_for(100ms);
+  store.on_txn = [&](const store::Txn& txn) {
+    if (handler.hangs && is_the_moment(fixture.controller.keys(), txn)) handler.go_on();
+    return std::optional<Error>();
+  };
+  fixture.world.heal("n1");
+  fixture.loop.run_for(10 * ttl);
+  ASSERT_TRUE(participant.joined());
+  EXPECT_TRUE(disk.empty());
+  EXPECT_TRUE(fixture.controller.read_reports().empty());
+  EXPECT_EQ(fixture.controller.read_live()->inventory, 0U);
+}
+
+bool puts(const Keys& keys, const store::Txn& txn, Key::Kind kind) {
+  return std::ranges::any_of(txn.then, [&](const store::Write& write) {
+    const auto key = keys.parse(write.key);
+    return key && key->kind == kind && !write.value.empty();
+  });
+}
+
+// Otherwise it would be waited for reports that are not there, for ever.
+TEST(Participant, CountsFewerReportsIfTheyGoBeforeItsNameIsThere) {
+  drop_while_joining([](const Keys& keys, const store::Txn& txn) { return puts(keys, txn, Key::Kind::report); });
+}
+
+TEST(Participant, CountsFewerReportsIfTheyGoWhileItsNameIsWritten) {
+  drop_while_joining([](const Keys& keys, const store::Txn& txn) { return puts(keys, txn, Key::Kind::live); });
 }
 
 TEST(Participant, LeavesWhenItMay) {

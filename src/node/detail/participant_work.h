@@ -111,6 +111,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   LiveDocument live_;
   bool told_reconciler_ = false;  // it knows of the session
   bool live_written_ = false;
+  bool live_writing_ = false;
   bool joined_ = false;
   bool targets_seen_ = false;
   std::set<std::string> targets_;  // keys that were there
@@ -129,7 +130,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   std::string no_permit_ = "nobody answered";
   std::optional<store::Answer<void>> left_;
 
-  Timer wake_, upkeep_, pulse_, retry_, leave_;
+  Timer wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_;
   std::uint32_t upkeeps_ = 0;
   bool closed_ = false;
 };
