@@ -37,11 +37,18 @@ Participant::Work::Work(store::Store& store, AsyncHandler& handler, ParticipantO
 void Participant::Work::close() {
   closed_ = true;
   deadline_ = Instant::min().time_since_epoch().count();
+  leads_.clear();
   if (writer_) writer_->close();
   watching_.reset();
   session_.reset();
   for (Timer timer : {wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_}) loop_.cancel(timer);
   for (auto& [run, stop] : runs_) stop.request_stop();
+}
+
+void Participant::Work::end() {
+  close();
+  if (auto left = std::exchange(left_, std::nullopt))
+    loop_.post([answer = *std::move(left)]() mutable { answer(fail(Code::cancelled, "the node ends")); });
 }
 
 bool Participant::Work::may_lead(const ShardId& shard, Epoch epoch) const {
@@ -365,6 +372,7 @@ Participant::Participant(store::Store& store, AsyncHandler& handler, Participant
   work_->start();
 }
 Participant::~Participant() { work_->close(); }
+void Participant::close() { work_->end(); }
 
 bool Participant::may_lead(const ShardId& shard, Epoch epoch) const { return work_->may_lead(shard, epoch); }
 bool Participant::is_current() const { return work_->is_current(); }

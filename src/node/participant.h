@@ -39,6 +39,9 @@ class Participant {
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
 
+  // As if it was destroyed, but that it can still be asked: it leads nothing, and cannot leave any more.
+  void close();
+
   // These three from any thread.
   bool may_lead(const ShardId& shard, Epoch epoch) const;
   bool is_current() const;

@@ -248,6 +248,48 @@ TEST(Node, EndsWhileHandlersRun) {
   EXPECT_FALSE(running.handler.held.empty());
 }
 
+// A handler may ask its node whatever it likes until its last transition is done: the node is closed then, and says no.
+TEST(Node, AnswersItsHandlersWhileItEnds) {
+  struct Asking final : ShardHandler {
+    Result<> transition(const Transition& transition, std::stop_token stop) override {
+      std::unique_lock lock(mutex);
+      begun = true;
+      changed.notify_all();
+      changed.wait(lock, stop, [] { return false; });
+      led = node->may_lead(shard_of(0), Epoch(3));
+      current = node->is_current();
+      node->touch(transition.shard);
+      ready = node->ready(patience);
+      left = node->leave(patience);
+      return fail(Code::cancelled, "stopped");
+    }
+    Sealed seal(const ShardId&, Epoch epoch) override { return {epoch, {}, 0}; }
+    Status report(const ShardId&) override { return {}; }
+
+    Node* node = nullptr;
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    bool begun = false;
+    bool led = true, current = true;
+    Result<> ready, left;
+  } handler;
+  Other other;
+  NodeOptions options = options_of();
+  options.open_store = other.opener();
+  auto node = Node::join(std::move(options), handler).value();
+  handler.node = node.get();
+  other.tell({entry_of(0, "follower", 3)});
+  {
+    std::unique_lock lock(handler.mutex);
+    ASSERT_TRUE(handler.changed.wait_for(lock, patience, [&] { return handler.begun; }));
+  }
+  node.reset();
+  EXPECT_FALSE(handler.led);
+  EXPECT_FALSE(handler.current);
+  EXPECT_EQ(handler.ready.error().code, Code::cancelled);
+  EXPECT_EQ(handler.left.error().code, Code::cancelled);
+}
+
 TEST(Node, SlowTransitionsAskTheBroker) {
   auto broker = broker::Broker::from_config(broker::default_config()).value();
   auto client = broker->client("node");

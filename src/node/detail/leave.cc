@@ -16,8 +16,9 @@ constexpr Duration permit_look = 200ms;  // how often the permit is looked at
 }  // namespace
 
 void Participant::Work::leave(Duration timeout, store::Answer<void> answer) {
-  if (stage_ != Stage::staying) {
-    loop_.post([answer = std::move(answer)]() mutable { answer(fail(Code::refused, "it is leaving already")); });
+  if (closed_ || stage_ != Stage::staying) {
+    Error why = closed_ ? Error{Code::cancelled, "the node ends"} : Error{Code::refused, "it is leaving already"};
+    loop_.post([answer = std::move(answer), why = std::move(why)]() mutable { answer(fail(std::move(why))); });
     return;
   }
   left_ = std::move(answer);

@@ -25,6 +25,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
 
   void start();
   void close();
+  void end();  // the same, and whoever waits for its leaving is told
   void leave(Duration timeout, store::Answer<void> answer);
   void pulse_now();
 

@@ -68,6 +68,7 @@ class RealNode final : public Node {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Participant> participant_;
+  bool ending_ = false;  // the loop's
   std::jthread thread_;
 };
 
@@ -104,12 +105,17 @@ void RealNode::on_stuck(const Stuck& stuck) {
   ::_exit(stuck_status);
 }
 
-// Participant and store belong to the loop; handlers are waited for while it still runs, since they answer there.
+// Participant and store belong to the loop; handlers are waited for while it still runs, since they answer there. Until they are done they may ask
+// this node something: so the participant, though closed, goes after them.
 RealNode::~RealNode() {
   if (!thread_.joinable()) return;
-  on_loop<bool>([this] { return participant_.reset(), true; });
+  on_loop<bool>([this] {
+    ending_ = true;
+    if (participant_) participant_->close();
+    return true;
+  });
   pool_.reset();
-  on_loop<bool>([this] { return store_.reset(), true; });
+  on_loop<bool>([this] { return participant_.reset(), store_.reset(), true; });
   loop_.stop();
 }
 
@@ -127,8 +133,8 @@ std::string RealNode::what_is_missing() const {
 }
 
 void RealNode::look(Instant end, std::shared_ptr<std::promise<Result<>>> answer) {
-  if (participant_ == nullptr) return answer->set_value(fail(Code::cancelled, "the node ends"));
-  if (participant_->settled()) return answer->set_value({});
+  if (ending_) return answer->set_value(fail(Code::cancelled, "the node ends"));
+  if (participant_->ready()) return answer->set_value({});
   if (loop_.now() >= end) return answer->set_value(fail(Code::unavailable, "not ready: {}", what_is_missing()));
   loop_.post_after(std::min(ready_look, end - loop_.now()),
                    [this, end, answer = std::move(answer)]() mutable { look(end, std::move(answer)); });
