@@ -336,6 +336,7 @@ TEST(Participant, LeavesWhenItMay) {
   EXPECT_TRUE(fixture.controller.read_live()->leaving);
   PermitDocument permit = parse_permit(fixture.world.contents("/evenkeel/c1/permits/").entries.at(0).value, key).value();
   EXPECT_EQ(permit.stage, PermitDocument::Stage::asked);
+  EXPECT_FALSE(permit.timeout.has_value());  // how long it is waited for then is not what it has to go in
   permit.stage = PermitDocument::Stage::go;
   operators->put(key, format(permit), [](const Result<store::Committed>&) {});
   fixture.loop.run_for(2s);
@@ -343,6 +344,43 @@ TEST(Participant, LeavesWhenItMay) {
   for (const auto& replica : process.participant.replicas()) EXPECT_EQ(replica.state.str(), "offline");
   EXPECT_FALSE(fixture.controller.read_live());
   EXPECT_NE(fixture.world.contents("/evenkeel/c1/beats/").entries.at(0).value.find("\"ended\":true"), std::string::npos);
+}
+
+// An operator has asked already, and more than a node would: that stands.
+TEST(Participant, LeavesWithThePermitThatIsThere) {
+  Fixture fixture(13);
+  Disk disk;
+  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return fixture.difference(process).empty(); }));
+  auto operators = fixture.world.connect("operator");
+  const std::string key = fixture.controller.keys().permit(NodeId("n1"));
+  const PermitDocument permit{.incarnation = process.participant.incarnation(), .allow_outage = true, .timeout = 1h};
+  operators->put(key, format(permit), [](const Result<store::Committed>&) {});
+  fixture.loop.run_for(1s);
+  process.participant.leave(40s, [](const Result<>&) {});
+  fixture.loop.run_for(5s);
+  EXPECT_EQ(fixture.world.contents("/evenkeel/c1/permits/").entries.at(0).value, format(permit));
+}
+
+// A store that does not answer cannot keep it: neither when it asks for a permit, nor when it ends its session.
+TEST(Participant, LeavesInTimeWhateverTheStoreDoes) {
+  for (const bool at_the_end : {false, true}) {
+    Fixture fixture(14);
+    Disk disk;
+    SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+    store::TappedStore store(fixture.world.connect("n1"));
+    Participant participant(store, handler, options_of(fixture.rng));
+    ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled(); }));
+    store.silent = !at_the_end;
+    store.on_txn = [&](const store::Txn& txn) {
+      if (txn.then.at(0).value.find("\"ended\":true") != std::string::npos) store.silent = true;
+      return std::optional<Error>();
+    };
+    std::string said;
+    participant.leave(1s, [&](const Result<>& done) { said = done ? "ok" : done.error().message; });
+    fixture.loop.run_for(1s);
+    EXPECT_EQ(said, "not finished: no permit: nobody answered; the session's end could not be written in time");
+  }
 }
 
 // Nobody gives a permit, and it leads something: in the end it goes all the same, and says so.

@@ -68,7 +68,8 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
 
   // leave.cc
   enum class Stage : std::uint8_t { staying, asking, closing, stepping_down, gone };
-  void ask_permit();
+  void ask_permit(const std::optional<store::Entry>& there);
+  void on_permit(const std::optional<store::Entry>& there);
   void read_permit();
   void look_at_leaving();
   void close_replicas();
@@ -128,6 +129,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   Stage stage_ = Stage::staying;
   Instant leave_begun_;
   Duration leave_within_ = {};
+  bool permit_asked_ = false;
   std::string no_permit_ = "nobody answered";
   std::optional<store::Answer<void>> left_;
 
