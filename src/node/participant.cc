@@ -9,8 +9,9 @@
 namespace evenkeel::node {
 namespace {
 
-constexpr Duration pause = 500ms;  // after an error that waiting may mend
-constexpr int upkeep_parts = 6;    // of a ttl: how often the session's deadline is looked at. It moves every third of one
+constexpr Duration pause = 500ms;           // after an error that waiting may mend
+constexpr Duration complaint_every = 1min;  // of one kind: what is tried again is not said again each time
+constexpr int upkeep_parts = 6;  // of a ttl: how often the session's deadline is looked at. It moves every third of one
 constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, for whoever has not heard the others
 
 ReconcilerOptions reconciler_options(const ParticipantOptions& options) {
@@ -66,6 +67,13 @@ void Participant::Work::log(Level level, std::string_view message, std::string_v
   if (options_.node.log != nullptr) options_.node.log->write(level, message, {{"node", options_.node.name}, {"what", what}});
 }
 
+void Participant::Work::complain(std::string_view message, const Error& error) {
+  Instant& quiet_until = complaints_.try_emplace(message, Instant::min()).first->second;
+  if (loop_.now() < quiet_until) return;
+  quiet_until = later(loop_.now(), complaint_every);
+  log(Level::warn, message, error.message);
+}
+
 // ------------------------------------------------------------------------------------------------------------- joining
 
 void Participant::Work::start() {
@@ -116,7 +124,10 @@ void Participant::Work::keep_up() {
 void Participant::Work::read_inventory() {
   if (!session_) return;
   store_.list(keys_.report_prefix(options_.node.name), guarded_now([](Work& self, Result<store::Listing> there) {
-                if (!there) return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+                if (!there) {
+                  self.complain("reports of before cannot be read yet", there.error());
+                  return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+                }
                 self.reports_before_ = *std::move(there);
                 std::set<WorkloadId> workloads;
                 for (const auto& replica : self.reconciler_.replicas()) workloads.insert(replica.shard.workload);
@@ -131,7 +142,10 @@ void Participant::Work::read_buckets(std::set<WorkloadId> workloads) {
   const WorkloadId workload = workloads.extract(workloads.begin()).value();
   const std::string key = keys_.workload(workload);
   store_.get(key, guarded_now([workload, key, left = std::move(workloads)](Work& self, Result<store::Read> read) mutable {
-               if (!read) return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+               if (!read) {
+                 self.complain("a workload cannot be read yet", read.error());
+                 return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+               }
                if (read->entry) {
                  const auto document = parse_workload(read->entry->value, workload, key);
                  if (document) self.buckets_[workload] = document->buckets;
@@ -156,7 +170,8 @@ void Participant::Work::join() {
             if (!live_written_ || left >= live_.inventory) return std::nullopt;
             live_.inventory = static_cast<std::uint32_t>(left);
             return store::Write{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), format(live_)};
-          }});
+          },
+          .on_trouble = [this](const Error& error) { complain("reports cannot be written yet", error); }});
   writer_->begin(*reports_before_);
   reports_before_.reset();
   told_reconciler_ = true;

@@ -33,7 +33,7 @@ class SlowHandler final : public AsyncHandler {
     Loop::Callback done = [this, transition = std::move(transition), stop, answer = std::move(answer)]() mutable {
       busy.erase(transition.shard);
       if (stop.stop_requested()) return answer(fail(Code::cancelled, "stopped"));
-      if (rng_.chance(failing_percent, 100)) return answer(fail(Code::unavailable, "out of luck"));
+      if (rng_.chance(failing_percent, 100)) return answer(fail(Code::unavailable, "{}", words));
       if (transition.to.str() == state_dropped) {
         disk_.erase(transition.shard);
       } else {
@@ -73,6 +73,7 @@ class SlowHandler final : public AsyncHandler {
   bool hangs = false;    // what begins does not end
   std::string hangs_to;  // only what goes to this state
   std::uint32_t failing_percent = 0;
+  std::string words = "out of luck";  // of what fails
 
  private:
   void later_on(Loop::Callback callback) {

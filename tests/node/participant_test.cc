@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "evenkeel/base/text.h"
 #include "tests/node/fake_cluster.h"
 #include "tests/store/host_loop.h"
 #include "tests/store/tapped_store.h"
@@ -448,6 +449,53 @@ TEST(Participant, SaysThatItIsStuck) {
   EXPECT_EQ(stuck, led);
   fixture.loop.run_for(10 * ttl);
   EXPECT_EQ(stuck.size(), led.size());
+}
+
+// However much handlers have to say, and in however many shards: it is cut, between two characters, and can be written.
+TEST(Participant, ReportsErrorsOfAnyLength) {
+  Fixture fixture(15);
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 100);
+  for (int i = 0; i < 400'000; ++i) handler.words += "ü\n";
+  auto store = fixture.world.connect("n1");
+  Participant participant(*store, handler, options_of(fixture.rng));
+  ASSERT_TRUE(fixture.run(60s, false, [&] {
+    const auto reports = fixture.controller.read_reports();
+    return reports.size() == FakeController::buckets && std::ranges::all_of(reports, [](const Report& report) {
+             return std::ranges::all_of(report.replicas, [](const ReplicaReport& replica) { return !replica.error.empty(); });
+           });
+  }));
+  for (const Report& report : fixture.controller.read_reports()) {
+    for (const ReplicaReport& replica : report.replicas) {
+      EXPECT_LE(replica.error.size(), 4096U);
+      EXPECT_TRUE(replica.error.ends_with("…"));
+      EXPECT_FALSE(find_invalid_utf8(replica.error));
+    }
+  }
+}
+
+// Who holds something is not ready before it was told what is to become of that; who holds nothing is.
+TEST(Participant, IsReadyWhenItWasToldWhatBecomesOfWhatItHolds) {
+  Fixture fixture(16);
+  auto other = fixture.world.connect("operator");
+  const WorkloadDocument workload{.spec = {.name = WorkloadId("t1"), .shards = FakeController::shards},
+                                  .buckets = FakeController::buckets};
+  other->put(fixture.controller.keys().workload(WorkloadId("t1")), format(workload), [](const Result<store::Committed>&) {});
+  fixture.loop.run_for(10ms);
+  const ShardId unknown{WorkloadId("t9"), ShardIndex(0)};
+  Disk disk{{unknown, {unknown, {Epoch(1), Change(1)}, Epoch(1), 7}}};
+  {
+    Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
+    fixture.loop.run_for(5s);
+    EXPECT_TRUE(process.participant.ready());  // nobody knows of that workload
+  }
+  disk[shard_of(3)] = {shard_of(3), {Epoch(4), Change(2)}, Epoch(4), 77};
+  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
+  fixture.loop.run_for(3 * ttl);
+  EXPECT_TRUE(process.participant.joined());
+  EXPECT_FALSE(process.participant.ready());
+  EXPECT_EQ(process.participant.untold(), 1U);
+  EXPECT_TRUE(fixture.run(30s, false, [&] { return process.participant.ready(); }));
 }
 
 TEST(Participant, PulsesWhatChanged) {

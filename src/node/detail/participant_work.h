@@ -92,6 +92,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   }
   void set_timer(Timer& timer, Instant due, void (Work::*then)());
   void log(Level level, std::string_view message, std::string_view what) const;
+  void complain(std::string_view message, const Error& error);  // of what will be tried again; `message` is a literal
 
   store::Store& store_;
   Loop& loop_;
@@ -135,6 +136,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
 
   Timer wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_;
   std::uint32_t upkeeps_ = 0;
+  std::map<std::string_view, Instant> complaints_;  // until when each is not said again
   bool closed_ = false;
 };
 
