@@ -86,7 +86,8 @@ class Node {
   virtual bool may_lead(const ShardId& shard, Epoch epoch) const = 0;
   // Whether the session is valid: if not, what is served is stale.
   virtual bool is_current() const = 0;
-  // Blocks until it has joined and everything that it was told first is done, or the timeout is over: Code::unavailable, with what is not.
+  // Blocks until it has joined and everything that it was told first is done, or the timeout is over: Code::unavailable, with what is not. What is on
+  // disk of workloads that are there has to be told about first; so where no controller acts, a node is ready only if it holds nothing.
   virtual Result<> ready(Duration timeout) = 0;
   // Asks for a permit, hands leaders over, closes replicas, ends the session. Says what it could not finish in time; it is gone then anyway.
   virtual Result<> leave(Duration timeout) = 0;

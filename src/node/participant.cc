@@ -1,6 +1,7 @@
 #include "evenkeel/node/participant.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "evenkeel/node/detail/participant_work.h"
@@ -132,6 +133,7 @@ void Participant::Work::read_inventory() {
                 std::set<WorkloadId> workloads;
                 for (const auto& replica : self.reconciler_.replicas()) workloads.insert(replica.shard.workload);
                 self.buckets_.clear();
+                self.untold_.clear();
                 self.read_buckets(std::move(workloads));
               }));
 }
@@ -149,10 +151,18 @@ void Participant::Work::read_buckets(std::set<WorkloadId> workloads) {
                if (read->entry) {
                  const auto document = parse_workload(read->entry->value, workload, key);
                  if (document) self.buckets_[workload] = document->buckets;
+                 if (document && !document->deleted) self.wait_to_be_told(*document);
                  if (!document) self.log(Level::error, "a workload cannot be read", document.error().message);
                }
                self.read_buckets(std::move(left));
              }));
+}
+
+void Participant::Work::wait_to_be_told(const WorkloadDocument& workload) {
+  if (!std::has_single_bit(workload.buckets)) return;
+  for (const ShardId& shard : reconciler_.shards()) {
+    if (shard.workload == workload.spec.name) untold_.emplace(shard.workload, bucket_of(shard, workload.buckets));
+  }
 }
 
 // All that is held is written before anybody is told that this node is there.
@@ -296,6 +306,7 @@ void Participant::Work::on_target(const store::Change& change) {
   targets_.insert(change.key);
   auto target = parse_target(change.entry->value, *key, change.key);
   if (!target) return log(Level::error, "a target cannot be read", target.error().message);
+  if (target->incarnation == next_) untold_.erase({key->workload, key->bucket});
   feed(TargetRead{*std::move(target)});
 }
 
@@ -352,7 +363,10 @@ void Participant::Work::perform(const Stuck& stuck) {
 
 void Participant::Work::write(const Report& report) {
   std::string key = keys_.report(report.node, report.workload, report.bucket);
-  if (report.replicas.empty()) return writer_->erase(key);
+  if (report.replicas.empty()) {
+    untold_.erase({report.workload, report.bucket});  // there is nothing left to be told of
+    return writer_->erase(key);
+  }
   writer_->put(std::move(key), format(report));
 }
 
@@ -394,6 +408,8 @@ bool Participant::is_current() const { return work_->is_current(); }
 Incarnation Participant::incarnation() const { return work_->incarnation(); }
 bool Participant::joined() const { return work_->joined(); }
 bool Participant::settled() const { return work_->settled(); }
+bool Participant::ready() const { return work_->ready(); }
+std::size_t Participant::untold() const { return work_->untold(); }
 std::vector<Reconciler::Replica> Participant::replicas() const { return work_->replicas(); }
 void Participant::pulse_now() { work_->pulse_now(); }
 void Participant::leave(Duration timeout, store::Answer<void> answer) { work_->leave(timeout, std::move(answer)); }

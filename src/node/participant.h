@@ -48,7 +48,9 @@ class Participant {
   Incarnation incarnation() const;  // 0: not joined
 
   bool joined() const;
-  bool settled() const;
+  bool settled() const;        // everything that it was told is done, and reported
+  bool ready() const;          // the same, and for each document of what it holds it was told something
+  std::size_t untold() const;  // documents for which it was not
   std::vector<Reconciler::Replica> replicas() const;
   // The pulse's answer says who is suspect of whom; a controller that answers is the active one.
   void pulse_now();

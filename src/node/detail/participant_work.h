@@ -36,6 +36,8 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
 
   bool joined() const { return joined_ && is_current(); }
   bool settled() const { return joined() && targets_seen_ && writer_->idle() && reconciler_.settled(); }
+  bool ready() const { return settled() && untold_.empty(); }
+  std::size_t untold() const { return untold_.size(); }
   std::vector<Reconciler::Replica> replicas() const { return reconciler_.replicas(); }
 
  private:
@@ -44,6 +46,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   void on_session(Result<std::unique_ptr<store::Session>> session);
   void read_inventory();
   void read_buckets(std::set<WorkloadId> workloads);
+  void wait_to_be_told(const WorkloadDocument& workload);
   void join();
   void write_live();
   void check_live();
@@ -109,6 +112,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   std::uint64_t generation_ = 0;  // which session this is
   Incarnation next_;              // that it has, or will have
   std::map<WorkloadId, std::uint32_t> buckets_;
+  std::set<std::pair<WorkloadId, Bucket>> untold_;  // what is held of workloads that are there, and nothing was said about yet
   std::shared_ptr<detail::ReportWriter> writer_;
   std::optional<store::Listing> reports_before_;
   LiveDocument live_;

@@ -129,6 +129,7 @@ std::string RealNode::what_is_missing() const {
       missing.push_back(fmt::format("{} is {} and not {}{}", format(replica.shard), replica.state, replica.target,
                                     replica.error.empty() ? "" : ": " + replica.error));
   }
+  if (participant_->untold() > 0) missing.push_back("nobody has said yet what is to become of all that it holds");
   return missing.empty() ? "reports are being written" : fmt::format("{}", fmt::join(missing, "; "));
 }
 

@@ -78,7 +78,7 @@ bool Process::is_current() const { return participant_ && participant_->is_curre
 
 Result<> Process::ready(Duration timeout) {
   const Instant end = later(loop_.now(), timeout);
-  while (participant_ && !participant_->settled()) {
+  while (participant_ && !participant_->ready()) {
     if (loop_.idle() || loop_.next_due() > end) {
       loop_.run_until(end);
       return fail(Code::unavailable, "{} after {}", participant_->joined() ? "not everything is done" : "not joined",
