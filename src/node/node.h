@@ -70,7 +70,7 @@ struct NodeOptions {
   std::string data;
   Duration session_ttl = 10s;
   OnStuck on_stuck = OnStuck::exit;
-  std::uint32_t threads = 8;               // for transitions; as many more for urgent ones
+  std::uint32_t threads = 8;               // for transitions; as many more, at least two, for urgent ones
   std::uint32_t transitions_at_once = 64;  // that are started and not answered; urgent ones do not count
   std::uint32_t tries = 5;                 // of a failing transition, with pauses of 1 s doubling to 1 min
   broker::Client* broker = nullptr;        // for slow transitions; null: only the number above limits them

@@ -15,12 +15,13 @@ constexpr Duration complaint_every = 1min;  // of one kind: what is tried again 
 constexpr int upkeep_parts = 6;  // of a ttl: how often the session's deadline is looked at. It moves every third of one
 constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, for whoever has not heard the others
 
-ReconcilerOptions reconciler_options(const ParticipantOptions& options) {
+ReconcilerOptions reconciler_options(const ParticipantOptions& options, const AsyncHandler& handler) {
   return {.name = options.node.name,
           .data = options.data,
           .session_ttl = options.node.session_ttl,
           .transitions_at_once = options.node.transitions_at_once,
-          .tries = options.node.tries};
+          .tries = options.node.tries,
+          .queues = handler.queues()};
 }
 
 // 52 bits, so that it is a whole number for every reader of JSON.
@@ -34,7 +35,7 @@ Participant::Work::Work(store::Store& store, AsyncHandler& handler, ParticipantO
       handler_(handler),
       options_(std::move(options)),
       keys_(options_.node.cluster),
-      reconciler_(reconciler_options(options_), handler.inventory()) {}
+      reconciler_(reconciler_options(options_, handler), handler.inventory()) {}
 
 void Participant::Work::close() {
   closed_ = true;
@@ -78,6 +79,7 @@ void Participant::Work::complain(std::string_view message, const Error& error) {
 // ------------------------------------------------------------------------------------------------------------- joining
 
 void Participant::Work::start() {
+  handler_.on_begun(guarded([](Work& self, const ShardId& shard) { self.feed(Begun{shard}); }));
   if (!options_.owns_data) return open_session();
   detail::take_over(store_, keys_.beat(options_.node.name), options_.data, guarded([](Work& self) { self.open_session(); }));
 }
@@ -338,7 +340,7 @@ void Participant::Work::step(Input input) {
 
 void Participant::Work::perform(const Start& start) {
   const std::stop_source& stop = runs_[start.run];
-  handler_.transition(start.transition, start.urgent, stop.get_token(),
+  handler_.transition(start.transition, start.turn, stop.get_token(),
                       guarded([shard = start.transition.shard, run = start.run](Work& self, Result<> result) {
                         if (self.runs_.erase(run) == 0) return;  // answered twice
                         const Status status = self.handler_.report(shard);

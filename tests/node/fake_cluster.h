@@ -26,7 +26,7 @@ class SlowHandler final : public AsyncHandler {
   SlowHandler(Loop& loop, Rng rng, Disk& disk, Duration slowest, std::uint32_t failing)
       : failing_percent(failing), loop_(loop), rng_(rng), disk_(disk), slowest_(slowest) {}
 
-  void transition(Transition transition, bool, std::stop_token stop, std::move_only_function<void(Result<>)> answer) override {
+  void transition(Transition transition, Turn, std::stop_token stop, std::move_only_function<void(Result<>)> answer) override {
     if (!busy.insert(transition.shard).second) ++overlaps;
     ++transitions;
     const bool hangs_here = hangs && (hangs_to.empty() || transition.to.str() == hangs_to);

@@ -34,7 +34,7 @@ struct Standing {
 struct Run {
   std::uint64_t id = 0;
   Transition transition;
-  bool urgent = false;
+  Turn turn = Turn::slow;
   bool stopping = false;
   bool superseded = false;  // stopped because something newer came: that is no failure
   bool overdue = false;
@@ -68,7 +68,7 @@ struct Replica {
   std::uint32_t seal_tries = 0;
   Instant seal_at = Instant::min();
 
-  Epoch lead;  // what the shell was told last; 0: it does not
+  Epoch lead;                          // what the shell was told last; 0: it does not
   Fencing fencing = Fencing::session;  // the same, if it leads
   Instant out_by = Instant::max();
   bool stuck = false;            // that was said

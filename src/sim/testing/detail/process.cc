@@ -27,7 +27,7 @@ class Process::AtOnce final : public node::AsyncHandler {
   AtOnce(Loop& loop, node::ShardHandler& handler, bool empty, Duration transition)
       : loop_(loop), handler_(handler), empty_(empty), transition_(transition) {}
 
-  void transition(node::Transition transition, bool, std::stop_token stop,
+  void transition(node::Transition transition, node::Turn, std::stop_token stop,
                   std::move_only_function<void(Result<>)> answer) override {
     post({}, [this, transition = std::move(transition), stop = std::move(stop), answer = std::move(answer)]() mutable {
       Result<> result = guarded<void>([&] { return handler_.transition(transition, stop); });
