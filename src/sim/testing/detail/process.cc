@@ -68,7 +68,18 @@ Process::Process(VirtualLoop& loop, store::World& world, node::ShardHandler& han
                                                                                 .data = options.data,
                                                                                 .owns_data = true,
                                                                                 .rng = options.rng,
-                                                                                .send_pulse = options.send_pulse})) {}
+                                                                                .send_pulse = options.send_pulse,
+                                                                                .on_stuck = on_stuck(options.node.on_stuck)})) {}
+
+// What could not step down in time ends, as its process would.
+std::function<void(const node::Stuck&)> Process::on_stuck(node::OnStuck what) {
+  if (what != node::OnStuck::exit) return {};
+  return [this, weak = std::weak_ptr(alive_)](const node::Stuck&) {
+    loop_.post([this, weak] {
+      if (!weak.expired()) kill();
+    });
+  };
+}
 
 Process::~Process() { kill(); }
 
