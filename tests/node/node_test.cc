@@ -396,6 +396,17 @@ TEST(Node, DataFolderNamesTheDiskAndHasOneProcess) {
   EXPECT_NE(DataFolder::none().id(), id);
 }
 
+// Two ids of one disk would be two disks: only the process with the lock makes one.
+TEST(Node, DataFolderOfAnotherProcessGetsNoId) {
+  const Folder folder;
+  const std::string path = folder / "data";
+  const auto first = DataFolder::open(path);
+  ASSERT_TRUE(first && first->locked());
+  std::filesystem::remove(path + "/evenkeel.id");
+  EXPECT_EQ(DataFolder::open(path).error().code, Code::unavailable);
+  EXPECT_FALSE(std::filesystem::exists(path + "/evenkeel.id"));
+}
+
 // The first process dies with a session of half an hour; the second has the lock of its data, and need not wait for that.
 TEST(Node, WhoHasTheLockJoinsAtOnce) {
   const Folder folder;
@@ -428,6 +439,8 @@ TEST(Node, JoinSaysWhatIsWrong) {
   options = options_of();
   options.store = "memory:";
   EXPECT_EQ(Node::join(options, broken).error().message, "inventory threw: disk is gone");
+  options.session_ttl = 299ms;
+  EXPECT_EQ(Node::join(options, handler).error().message, "session_ttl is at least 300ms, and 299ms was given");
 }
 
 // A handler that does not step down: the process ends.

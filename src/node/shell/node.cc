@@ -17,8 +17,9 @@
 namespace evenkeel::node {
 namespace {
 
-constexpr Duration ready_look = 20ms;  // how often somebody who waits for ready() is looked after
-constexpr int stuck_status = 70;       // of a process that ends because it could not step down
+constexpr Duration ready_look = 20ms;        // how often somebody who waits for ready() is looked after
+constexpr Duration session_ttl_min = 300ms;  // what a session takes (store/session.h)
+constexpr int stuck_status = 70;             // of a process that ends because it could not step down
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
@@ -34,6 +35,9 @@ Result<> check(const NodeOptions& options) {
   }
   if (options.transitions_at_once == 0 || options.tries == 0)
     return fail(Code::invalid, "transitions_at_once and tries are at least 1");
+  if (options.session_ttl < session_ttl_min)
+    return fail(Code::invalid, "session_ttl is at least {}, and {} was given", format(session_ttl_min),
+                format(options.session_ttl));
   return {};
 }
 
