@@ -21,7 +21,8 @@ ReconcilerOptions reconciler_options(const ParticipantOptions& options, const As
           .session_ttl = options.node.session_ttl,
           .transitions_at_once = options.node.transitions_at_once,
           .tries = options.node.tries,
-          .queues = handler.queues()};
+          .queues = handler.queues(),
+          .broken = options.broken};
 }
 
 // 52 bits, so that it is a whole number for every reader of JSON.
@@ -56,7 +57,8 @@ void Participant::Work::end() {
 
 bool Participant::Work::may_lead(const ShardId& shard, Epoch epoch) const {
   const detail::LeadTable::Lead lead = leads_.find(shard);
-  return lead.epoch == epoch && epoch != Epoch() && (lead.fencing == Fencing::epoch || is_current());
+  return lead.epoch == epoch && epoch != Epoch() &&
+         (lead.fencing == Fencing::epoch || is_current() || options_.broken == Broken::lead_without_session);
 }
 
 void Participant::Work::set_timer(Timer& timer, Instant due, void (Work::*then)()) {

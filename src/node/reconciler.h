@@ -38,6 +38,7 @@
 
 #include "evenkeel/base/time.h"
 #include "evenkeel/model/documents.h"
+#include "evenkeel/node/broken.h"
 #include "evenkeel/node/handler.h"
 
 namespace evenkeel::node {
@@ -49,6 +50,7 @@ struct ReconcilerOptions {
   std::uint32_t transitions_at_once = 64;
   std::uint32_t tries = 5;
   bool queues = false;  // a transition begins when Begun says so, not when it is started
+  Broken broken = Broken::nothing;
 };
 
 // Inputs.
