@@ -239,7 +239,7 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   const auto rank = [&](const Holder* holder) {
     const auto& seal = facts(*holder).report->sealed;
     const NodeFacts* node = facts(*holder).node;
-    if (broken(Broken::any_may_lead)) return std::tuple(Epoch(0), std::uint64_t{0}, true, -place_of(*holder));
+    if (broken(Broken::any_may_lead)) return std::tuple(Epoch(0), std::uint64_t{0}, true, true, -place_of(*holder));
     return std::tuple(seal ? seal->last : Epoch(0), seal ? seal->progress : 0,
                       node->may_lead && !node->stopping && !node->suspect, node->steady, -place_of(*holder));
   };
