@@ -76,7 +76,8 @@ class Counters final : public node::ShardHandler {
   std::vector<node::Held> inventory() override {
     const std::unique_lock lock(mutex_);
     std::vector<node::Held> held;
-    for (const auto& [shard, replica] : replicas_) held.push_back({shard, replica.version, replica.last, replica.count});
+    for (const auto& [shard, replica] : replicas_)
+      held.push_back({shard, replica.version, replica.last, replica.count, replica.sealed});
     return held;
   }
 

@@ -118,7 +118,7 @@ struct Target {
   TargetNumber number;
   StateModelSpec model;  // of the workload, whole, so that a node needs to read nothing else
   Fencing fencing = Fencing::session;
-  Duration deadline = {};               // of each transition, from when the target is read
+  Duration deadline = {};               // of each transition, from when its handler is called
   std::string metadata;                 // the workload's own
   std::vector<ReplicaTarget> replicas;  // by shard
   friend bool operator==(const Target&, const Target&) = default;

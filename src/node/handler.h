@@ -40,7 +40,8 @@ struct Transition {
   std::vector<Peer> peers;           // with their states as of this version
   std::optional<NodeId> copy_from;
   std::string metadata;  // the workload's own
-  Instant deadline;      // past it the transition is overdue
+  Duration within = {};  // how long it may take, from when the handler is called; 0: as long as it likes
+  Instant deadline;      // past it the transition is overdue. Out of a bounded state it counts from when that was told
   friend bool operator==(const Transition&, const Transition&) = default;
 };
 
@@ -77,15 +78,24 @@ class ShardHandler {
   virtual std::vector<Held> inventory() { return {}; }
 };
 
+// How soon a transition must begin.
+enum class Turn : std::uint8_t {
+  slow,   // when there is room: it may copy a lot
+  soon,   // from == to: not behind slow ones
+  first,  // it enters, renews or leaves a bounded state: behind nothing but its like
+};
+
 // The same for those who do not block: on the node's loop, where it answers once, when it is done. The simulator's handlers are of this kind; a
 // ShardHandler becomes one by a pool of threads (pool.h).
 class AsyncHandler {
  public:
   virtual ~AsyncHandler() = default;
 
-  // urgent: must not wait behind others that are not.
-  virtual void transition(Transition transition, bool urgent, std::stop_token stop,
+  virtual void transition(Transition transition, Turn turn, std::stop_token stop,
                           std::move_only_function<void(Result<>)> answer) = 0;
+  // Whether transitions wait for their turn after they were handed over. Then it says on the loop when one begins, and counts its time from there.
+  virtual bool queues() const { return false; }
+  virtual void on_begun(std::function<void(const ShardId&)>) {}
   virtual void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) = 0;
   virtual Status report(const ShardId& shard) = 0;
   virtual std::vector<Held> inventory() = 0;

@@ -13,8 +13,8 @@
 // shards at once, leadership and seals before everything slow. Slow transitions ask the node's resource broker first.
 //
 // Self-fencing. may_lead() is local and takes no lock: it is true only while this node was told to lead that shard at that epoch, nothing newer
-// was read, and its session cannot be over anywhere. It turns false before anybody else can lead. A step-down that is not done when the session
-// is lost, or half a ttl after it was told, ends the process (OnStuck::exit).
+// was read, and its session cannot be over anywhere. So it turns false before anybody else can lead. (Not with `fencing: epoch`: see below.) A
+// step-down that is not done half a ttl after it was told, or after the session was lost, ends the process (OnStuck::exit).
 // Assumed: clock rates within 1 %. A host that can be frozen or cloned as a whole needs `fencing: epoch`.
 //
 // When the session is lost, replicas in bounded states step down; the others serve on, marked stale, until a new session, which is a new
@@ -68,9 +68,9 @@ struct NodeOptions {
   // Folder: the data id, and a lock. Who gets the lock need not wait for the end of a session that another process had with this folder:
   // that process is dead. Empty: nothing is kept, and each process is a new disk.
   std::string data;
-  Duration session_ttl = 10s;
+  Duration session_ttl = 10s;  // at least 300ms
   OnStuck on_stuck = OnStuck::exit;
-  std::uint32_t threads = 8;               // for transitions; as many more for urgent ones
+  std::uint32_t threads = 8;               // for transitions; as many more, at least two, for urgent ones
   std::uint32_t transitions_at_once = 64;  // that are started and not answered; urgent ones do not count
   std::uint32_t tries = 5;                 // of a failing transition, with pauses of 1 s doubling to 1 min
   broker::Client* broker = nullptr;        // for slow transitions; null: only the number above limits them
@@ -86,11 +86,12 @@ class Node {
   virtual bool may_lead(const ShardId& shard, Epoch epoch) const = 0;
   // Whether the session is valid: if not, what is served is stale.
   virtual bool is_current() const = 0;
-  // Blocks until it has joined and everything that it was told first is done, or the timeout is over: Code::unavailable, with what is not.
+  // Blocks until it has joined and everything that it was told first is done, or the timeout is over: Code::unavailable, with what is not. What is on
+  // disk of workloads that are there has to be told about first; so where no controller acts, a node is ready only if it holds nothing.
   virtual Result<> ready(Duration timeout) = 0;
   // Asks for a permit, hands leaders over, closes replicas, ends the session. Says what it could not finish in time; it is gone then anyway.
   virtual Result<> leave(Duration timeout) = 0;
-  // Loads and progress changed a lot: sent with the next pulse rather than when it is due.
+  // Loads and progress changed a lot: a pulse is sent now. Nothing comes of it where none are sent, as by the nodes of join().
   virtual void touch(const ShardId& shard) = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "evenkeel/node/participant.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "evenkeel/node/detail/participant_work.h"
@@ -9,16 +10,18 @@
 namespace evenkeel::node {
 namespace {
 
-constexpr Duration pause = 500ms;  // after an error that waiting may mend
-constexpr int upkeep_parts = 6;    // of a ttl: how often the session's deadline is looked at. It moves every third of one
+constexpr Duration pause = 500ms;           // after an error that waiting may mend
+constexpr Duration complaint_every = 1min;  // of one kind: what is tried again is not said again each time
+constexpr int upkeep_parts = 6;  // of a ttl: how often the session's deadline is looked at. It moves every third of one
 constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, for whoever has not heard the others
 
-ReconcilerOptions reconciler_options(const ParticipantOptions& options) {
+ReconcilerOptions reconciler_options(const ParticipantOptions& options, const AsyncHandler& handler) {
   return {.name = options.node.name,
           .data = options.data,
           .session_ttl = options.node.session_ttl,
           .transitions_at_once = options.node.transitions_at_once,
           .tries = options.node.tries,
+          .queues = handler.queues(),
           .broken = options.broken};
 }
 
@@ -33,16 +36,23 @@ Participant::Work::Work(store::Store& store, AsyncHandler& handler, ParticipantO
       handler_(handler),
       options_(std::move(options)),
       keys_(options_.node.cluster),
-      reconciler_(reconciler_options(options_), handler.inventory()) {}
+      reconciler_(reconciler_options(options_, handler), handler.inventory()) {}
 
 void Participant::Work::close() {
   closed_ = true;
   deadline_ = Instant::min().time_since_epoch().count();
+  leads_.clear();
   if (writer_) writer_->close();
   watching_.reset();
   session_.reset();
-  for (Timer timer : {wake_, upkeep_, pulse_, retry_, leave_}) loop_.cancel(timer);
+  for (Timer timer : {wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_}) loop_.cancel(timer);
   for (auto& [run, stop] : runs_) stop.request_stop();
+}
+
+void Participant::Work::end() {
+  close();
+  if (auto left = std::exchange(left_, std::nullopt))
+    loop_.post([answer = *std::move(left)]() mutable { answer(fail(Code::cancelled, "the node ends")); });
 }
 
 bool Participant::Work::may_lead(const ShardId& shard, Epoch epoch) const {
@@ -61,9 +71,17 @@ void Participant::Work::log(Level level, std::string_view message, std::string_v
   if (options_.node.log != nullptr) options_.node.log->write(level, message, {{"node", options_.node.name}, {"what", what}});
 }
 
+void Participant::Work::complain(std::string_view message, const Error& error) {
+  Instant& quiet_until = complaints_.try_emplace(message, Instant::min()).first->second;
+  if (loop_.now() < quiet_until) return;
+  quiet_until = later(loop_.now(), complaint_every);
+  log(Level::warn, message, error.message);
+}
+
 // ------------------------------------------------------------------------------------------------------------- joining
 
 void Participant::Work::start() {
+  handler_.on_begun(guarded([](Work& self, const ShardId& shard) { self.feed(Begun{shard}); }));
   if (!options_.owns_data) return open_session();
   detail::take_over(store_, keys_.beat(options_.node.name), options_.data, guarded([](Work& self) { self.open_session(); }));
 }
@@ -111,11 +129,15 @@ void Participant::Work::keep_up() {
 void Participant::Work::read_inventory() {
   if (!session_) return;
   store_.list(keys_.report_prefix(options_.node.name), guarded_now([](Work& self, Result<store::Listing> there) {
-                if (!there) return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+                if (!there) {
+                  self.complain("reports of before cannot be read yet", there.error());
+                  return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+                }
                 self.reports_before_ = *std::move(there);
                 std::set<WorkloadId> workloads;
                 for (const auto& replica : self.reconciler_.replicas()) workloads.insert(replica.shard.workload);
                 self.buckets_.clear();
+                self.untold_.clear();
                 self.read_buckets(std::move(workloads));
               }));
 }
@@ -126,14 +148,25 @@ void Participant::Work::read_buckets(std::set<WorkloadId> workloads) {
   const WorkloadId workload = workloads.extract(workloads.begin()).value();
   const std::string key = keys_.workload(workload);
   store_.get(key, guarded_now([workload, key, left = std::move(workloads)](Work& self, Result<store::Read> read) mutable {
-               if (!read) return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+               if (!read) {
+                 self.complain("a workload cannot be read yet", read.error());
+                 return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+               }
                if (read->entry) {
                  const auto document = parse_workload(read->entry->value, workload, key);
                  if (document) self.buckets_[workload] = document->buckets;
+                 if (document && !document->deleted) self.wait_to_be_told(*document);
                  if (!document) self.log(Level::error, "a workload cannot be read", document.error().message);
                }
                self.read_buckets(std::move(left));
              }));
+}
+
+void Participant::Work::wait_to_be_told(const WorkloadDocument& workload) {
+  if (!std::has_single_bit(workload.buckets)) return;
+  for (const ShardId& shard : reconciler_.shards()) {
+    if (shard.workload == workload.spec.name) untold_.emplace(shard.workload, bucket_of(shard, workload.buckets));
+  }
 }
 
 // All that is held is written before anybody is told that this node is there.
@@ -151,7 +184,8 @@ void Participant::Work::join() {
             if (!live_written_ || left >= live_.inventory) return std::nullopt;
             live_.inventory = static_cast<std::uint32_t>(left);
             return store::Write{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), format(live_)};
-          }});
+          },
+          .on_trouble = [this](const Error& error) { complain("reports cannot be written yet", error); }});
   writer_->begin(*reports_before_);
   reports_before_.reset();
   told_reconciler_ = true;
@@ -173,14 +207,23 @@ void Participant::Work::join() {
            .inventory = static_cast<std::uint32_t>(writer_->wanted())};
 }
 
+// A drop of before may end while this is under way: it counts what will be there, and is written again if that has become less.
 void Participant::Work::write_live() {
-  if (!session_) return;
+  if (!session_ || stage_ == Stage::stepping_down || stage_ == Stage::gone || std::exchange(live_writing_, true)) return;
+  live_.inventory = std::min(live_.inventory, static_cast<std::uint32_t>(writer_->wanted()));
+  std::string text = format(live_);
   store::Txn txn;
-  txn.put_ephemeral(keys_.live(options_.node.name), format(live_));
-  store_.txn(std::move(txn), guarded_now([](Work& self, const Result<store::Committed>& done) {
+  txn.put_ephemeral(keys_.live(options_.node.name), text);
+  store_.txn(std::move(txn), guarded_now([text](Work& self, const Result<store::Committed>& done) {
+               self.live_writing_ = false;
                // Written twice it is the same, so what became of it need not be read first.
-               if (!done) return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::write_live);
+               if (!done) {
+                 self.complain("the node's name cannot be written yet", done.error());
+                 return self.set_timer(self.live_retry_, later(self.loop_.now(), pause), &Work::write_live);
+               }
                self.live_written_ = true;
+               self.live_.inventory = std::min(self.live_.inventory, static_cast<std::uint32_t>(self.writer_->wanted()));
+               if (format(self.live_) != text) self.write_live();
                if (!self.watching_) self.watch_targets();
              }));
 }
@@ -218,7 +261,8 @@ void Participant::Work::lose() {
   if (writer_) writer_->close();
   watching_.reset();
   loop_.cancel(retry_);
-  joined_ = live_written_ = targets_seen_ = false;
+  loop_.cancel(live_retry_);
+  joined_ = live_written_ = live_writing_ = targets_seen_ = false;
   ++generation_;
   std::shared_ptr<store::Session> ended = std::move(session_);
   loop_.post([ended] {});  // it may be the caller
@@ -266,6 +310,7 @@ void Participant::Work::on_target(const store::Change& change) {
   targets_.insert(change.key);
   auto target = parse_target(change.entry->value, *key, change.key);
   if (!target) return log(Level::error, "a target cannot be read", target.error().message);
+  if (target->incarnation == next_) untold_.erase({key->workload, key->bucket});
   feed(TargetRead{*std::move(target)});
 }
 
@@ -297,7 +342,7 @@ void Participant::Work::step(Input input) {
 
 void Participant::Work::perform(const Start& start) {
   const std::stop_source& stop = runs_[start.run];
-  handler_.transition(start.transition, start.urgent, stop.get_token(),
+  handler_.transition(start.transition, start.turn, stop.get_token(),
                       guarded([shard = start.transition.shard, run = start.run](Work& self, Result<> result) {
                         if (self.runs_.erase(run) == 0) return;  // answered twice
                         const Status status = self.handler_.report(shard);
@@ -322,7 +367,10 @@ void Participant::Work::perform(const Stuck& stuck) {
 
 void Participant::Work::write(const Report& report) {
   std::string key = keys_.report(report.node, report.workload, report.bucket);
-  if (report.replicas.empty()) return writer_->erase(key);
+  if (report.replicas.empty()) {
+    untold_.erase({report.workload, report.bucket});  // there is nothing left to be told of
+    return writer_->erase(key);
+  }
   writer_->put(std::move(key), format(report));
 }
 
@@ -357,12 +405,15 @@ Participant::Participant(store::Store& store, AsyncHandler& handler, Participant
   work_->start();
 }
 Participant::~Participant() { work_->close(); }
+void Participant::close() { work_->end(); }
 
 bool Participant::may_lead(const ShardId& shard, Epoch epoch) const { return work_->may_lead(shard, epoch); }
 bool Participant::is_current() const { return work_->is_current(); }
 Incarnation Participant::incarnation() const { return work_->incarnation(); }
 bool Participant::joined() const { return work_->joined(); }
 bool Participant::settled() const { return work_->settled(); }
+bool Participant::ready() const { return work_->ready(); }
+std::size_t Participant::untold() const { return work_->untold(); }
 std::vector<Reconciler::Replica> Participant::replicas() const { return work_->replicas(); }
 void Participant::pulse_now() { work_->pulse_now(); }
 void Participant::leave(Duration timeout, store::Answer<void> answer) { work_->leave(timeout, std::move(answer)); }

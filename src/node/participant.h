@@ -19,13 +19,13 @@
 namespace evenkeel::node {
 
 struct ParticipantOptions {
-  NodeOptions node;  // store, data, threads and broker are Node's own, and not used here
+  NodeOptions node;  // store, open_store, data, threads, on_stuck and broker are Node's own, and not used here
   DataId data;
   // No other process has this disk, so that a session of the name that was opened with it is over, whatever its beat says.
   bool owns_data = false;
   Rng rng{0};  // incarnations
   std::string version = "0";
-  // Where pulses go; empty: nowhere. Node finds the active controller by the store; the simulator has a network of its own.
+  // Where pulses go; empty: nowhere, as for Node. The simulator has a network of its own.
   std::function<void(const Pulse&)> send_pulse;
   Duration pulse = {};  // how often; 0: a third of the session's ttl
   std::function<void(const Stuck&)> on_stuck;
@@ -40,15 +40,20 @@ class Participant {
   Participant(const Participant&) = delete;
   Participant& operator=(const Participant&) = delete;
 
+  // As if it was destroyed, but that it can still be asked: it leads nothing, and cannot leave any more.
+  void close();
+
   // These three from any thread.
   bool may_lead(const ShardId& shard, Epoch epoch) const;
   bool is_current() const;
   Incarnation incarnation() const;  // 0: not joined
 
   bool joined() const;
-  bool settled() const;
+  bool settled() const;        // everything that it was told is done, and reported
+  bool ready() const;          // the same, and for each document of what it holds it was told something
+  std::size_t untold() const;  // documents for which it was not
   std::vector<Reconciler::Replica> replicas() const;
-  // The pulse's answer says who is suspect of whom; a controller that answers is the active one.
+  // Rather than when the next one is due.
   void pulse_now();
   // Permit, leaders away, replicas closed, session ended. The answer says what was not finished.
   void leave(Duration timeout, store::Answer<void> answer);

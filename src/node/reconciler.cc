@@ -121,6 +121,14 @@ class Reconciler::Work {
     book_.touch(gone.workload, gone.bucket);
   }
 
+  void on(const Begun& begun) {
+    const auto found = items_.find(begun.shard);
+    if (found == items_.end() || !found->second.run) return;
+    Transition& runs = found->second.run->transition;
+    if (runs.within > Duration{}) runs.deadline = std::min(runs.deadline, later(now_, runs.within));
+    advance(found->second);
+  }
+
   void on(const Transitioned& answer) {
     const auto found = items_.find(answer.shard);
     if (found == items_.end() || !found->second.run || found->second.run->id != answer.run) return;
@@ -134,7 +142,7 @@ class Reconciler::Work {
       on_failed(item, run, answer.result.error());
     }
     advance(item);
-    if (!run.urgent) {
+    if (run.turn == Turn::slow) {
       --slow_;
       start_waiting();
     }
@@ -280,13 +288,13 @@ class Reconciler::Work {
     if (!to || now_ < item.retry_at) return;
     const bool out = *to != item.state && detail::is_bounded(item, item.state);
     if (item.gave_up && !out && !standing_.leaving) return;
-    const bool urgent = out || detail::is_bounded(item, *to) || *to == item.state;
-    if (urgent || slow_ < options_.transitions_at_once) return start(item, *to, end, urgent);
+    const Turn turn = out || detail::is_bounded(item, *to) ? Turn::first : *to == item.state ? Turn::soon : Turn::slow;
+    if (turn != Turn::slow || slow_ < options_.transitions_at_once) return start(item, *to, end, turn);
     if (std::exchange(item.waiting, true)) return;
     waiting_.push_back(item.shard);
   }
 
-  void start(Item& item, const StateId& to, const StateId& end, bool urgent) {
+  void start(Item& item, const StateId& to, const StateId& end, Turn turn) {
     const bool told = !standing_.leaving && item.told && standing_.joined && end == item.entry->state;
     Transition transition{.shard = item.shard,
                           .from = item.state,
@@ -300,14 +308,15 @@ class Reconciler::Work {
                           .peers = item.entry->peers,
                           .copy_from = item.entry->copy_from,
                           .metadata = item.terms->metadata,
+                          .within = item.terms->deadline,
                           .deadline = Instant::max()};
-    if (item.terms->deadline > Duration{}) transition.deadline = later(now_, item.terms->deadline);
+    if (transition.within > Duration{} && !options_.queues) transition.deadline = later(now_, transition.within);
     if (detail::leaves_bounded(item, transition) && now_ < item.out_by)
       transition.deadline = std::min(transition.deadline, item.out_by);
-    if (!urgent) ++slow_;
-    item.run = detail::Run{.id = ++runs_, .transition = transition, .urgent = urgent};
+    if (turn == Turn::slow) ++slow_;
+    item.run = detail::Run{.id = ++runs_, .transition = transition, .turn = turn};
     update_lead(item);
-    effects_.push_back(Start{std::move(transition), runs_, urgent});
+    effects_.push_back(Start{std::move(transition), runs_, turn});
   }
 
   void start_waiting() {

@@ -21,7 +21,7 @@
 //   - A failing transition is tried again, with pauses of 1 s doubling to 1 min, `tries` times; then it is given up and reported with the
 //     handler's words, until an entry of a newer version comes. A leader that cannot take up its new peers or epoch steps down then. Leaving a
 //     bounded state is never given up, nor is dropping.
-//   - A transition past its deadline, which counts from its start, is asked to stop and counts as failed unless it was done after all. Not out
+//   - A transition past its deadline, which counts from when its handler is called, is asked to stop and counts as failed unless it was done after all. Not out
 //     of a bounded state half a ttl after it was told, or after the session was lost: an effect of its own, once (stuck).
 //   - Without a session, and in a new one before it is told anything, replicas in bounded states step down (with Fencing::epoch they stay), the
 //     others stay; what runs is finished; nothing else is begun, no data dropped.
@@ -49,6 +49,7 @@ struct ReconcilerOptions {
   Duration session_ttl = 10s;
   std::uint32_t transitions_at_once = 64;
   std::uint32_t tries = 5;
+  bool queues = false;  // a transition begins when Begun says so, not when it is started
   Broken broken = Broken::nothing;
 };
 
@@ -72,6 +73,9 @@ struct Transitioned {
   Epoch last;  // of the replica, after it
   std::uint64_t progress = 0;
 };
+struct Begun {  // the handler is called for what was started
+  ShardId shard;
+};
 struct SealDone {
   ShardId shard;
   Epoch epoch;
@@ -79,13 +83,13 @@ struct SealDone {
 };
 struct Leaving {};  // close everything that is not in a bounded state; targets are not obeyed any more
 struct Tick {};
-using Input = std::variant<Joined, SessionLost, TargetRead, TargetGone, Transitioned, SealDone, Leaving, Tick>;
+using Input = std::variant<Joined, SessionLost, TargetRead, TargetGone, Begun, Transitioned, SealDone, Leaving, Tick>;
 
 // Effects, in the order in which they are to be performed.
 struct Start {
   Transition transition;
   std::uint64_t run = 0;
-  bool urgent = false;  // bounded states, and from == to: must not wait behind others
+  Turn turn = Turn::slow;
 };
 struct Stop {  // ask a running transition to stop
   ShardId shard;

@@ -315,7 +315,7 @@ Service::~Service() = default;
 void Service::set_may_lead(std::function<bool(const ShardId&, Epoch)> may_lead) { work_->may_lead = std::move(may_lead); }
 void Service::set_current(std::function<bool()> current) { work_->current = std::move(current); }
 
-void Service::transition(node::Transition transition, bool, std::stop_token stop,
+void Service::transition(node::Transition transition, node::Turn, std::stop_token stop,
                          std::move_only_function<void(Result<>)> answer) {
   work_->transition(std::move(transition), std::move(stop), std::move(answer));
 }

@@ -135,7 +135,7 @@ class Service final : public node::AsyncHandler, public Acting {
   // Whether this process has the node's name now, for twins: the participant's is_current(). Unset: yes.
   void set_current(std::function<bool()> current);
 
-  void transition(node::Transition transition, bool urgent, std::stop_token stop,
+  void transition(node::Transition transition, node::Turn turn, std::stop_token stop,
                   std::move_only_function<void(Result<>)> answer) override;
   void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) override;
   node::Status report(const ShardId& shard) override;

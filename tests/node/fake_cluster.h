@@ -26,21 +26,23 @@ class SlowHandler final : public AsyncHandler {
   SlowHandler(Loop& loop, Rng rng, Disk& disk, Duration slowest, std::uint32_t failing)
       : failing_percent(failing), loop_(loop), rng_(rng), disk_(disk), slowest_(slowest) {}
 
-  void transition(Transition transition, bool, std::stop_token stop, std::move_only_function<void(Result<>)> answer) override {
+  void transition(Transition transition, Turn, std::stop_token stop, std::move_only_function<void(Result<>)> answer) override {
     if (!busy.insert(transition.shard).second) ++overlaps;
     ++transitions;
-    if (hangs) return;
-    later_on([this, transition = std::move(transition), stop, answer = std::move(answer)]() mutable {
+    const bool hangs_here = hangs && (hangs_to.empty() || transition.to.str() == hangs_to);
+    Loop::Callback done = [this, transition = std::move(transition), stop, answer = std::move(answer)]() mutable {
       busy.erase(transition.shard);
       if (stop.stop_requested()) return answer(fail(Code::cancelled, "stopped"));
-      if (rng_.chance(failing_percent, 100)) return answer(fail(Code::unavailable, "out of luck"));
+      if (rng_.chance(failing_percent, 100)) return answer(fail(Code::unavailable, "{}", words));
       if (transition.to.str() == state_dropped) {
         disk_.erase(transition.shard);
       } else {
         disk_[transition.shard] = {transition.shard, transition.version, transition.version.epoch, ++progress_};
       }
       answer({});
-    });
+    };
+    if (hangs_here) return hung_.push_back(std::move(done));
+    later_on(std::move(done));
   }
   void seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) override {
     later_on([this, shard, epoch, answer = std::move(answer)]() mutable {
@@ -59,11 +61,19 @@ class SlowHandler final : public AsyncHandler {
     return out;
   }
 
+  // What hangs is done now, and nothing hangs any more.
+  void go_on() {
+    hangs = false;
+    for (Loop::Callback& done : std::exchange(hung_, {})) later_on(std::move(done));
+  }
+
   std::set<ShardId> busy;
   int overlaps = 0;  // transitions of one shard at the same time
   int transitions = 0;
-  bool hangs = false;  // what begins does not end
+  bool hangs = false;    // what begins does not end
+  std::string hangs_to;  // only what goes to this state
   std::uint32_t failing_percent = 0;
+  std::string words = "out of luck";  // of what fails
 
  private:
   void later_on(Loop::Callback callback) {
@@ -78,6 +88,7 @@ class SlowHandler final : public AsyncHandler {
   Disk& disk_;
   Duration slowest_;
   std::uint64_t progress_ = 0;
+  std::vector<Loop::Callback> hung_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 

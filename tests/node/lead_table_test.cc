@@ -22,6 +22,8 @@ TEST(LeadTable, KnowsWhatWasSetLast) {
   }
   EXPECT_EQ(table.find(shard_of(1000)).epoch, Epoch());
   EXPECT_EQ(table.find({WorkloadId("odd"), ShardIndex(2)}).epoch, Epoch());
+  table.clear();
+  for (std::uint32_t i = 0; i < 1000; ++i) EXPECT_EQ(table.find(shard_of(i)).epoch, Epoch());
 }
 
 // Others look while it grows: they see of each shard what was set for it, or nothing.

@@ -31,6 +31,8 @@ class Blocking final : public ShardHandler {
   Result<> transition(const Transition& transition, std::stop_token stop) override {
     std::unique_lock lock(mutex_);
     begun_.insert(transition.shard);
+    ++calls_[transition.shard];
+    deadlines_[transition.shard] = transition.deadline;
     changed_.notify_all();
     if (throws.erase(transition.shard) > 0) throw std::runtime_error("boom");
     changed_.wait(lock, stop, [&] { return !held.contains(transition.shard) || deaf; });
@@ -45,6 +47,13 @@ class Blocking final : public ShardHandler {
 
   bool wait_begun(const ShardId& shard) {
     return wait([&] { return begun_.contains(shard); });
+  }
+  bool wait_calls(const ShardId& shard, int calls) {
+    return wait([&] { return calls_[shard] >= calls; });
+  }
+  Instant deadline(const ShardId& shard) {
+    const std::scoped_lock lock(mutex_);
+    return deadlines_[shard];
   }
   bool wait_done(const ShardId& shard, const std::string& state) {
     return wait([&] { return done_[shard].str() == state; });
@@ -72,6 +81,8 @@ class Blocking final : public ShardHandler {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::set<ShardId> begun_;
+  std::map<ShardId, int> calls_;
+  std::map<ShardId, Instant> deadlines_;
   std::map<ShardId, StateId> done_;
 };
 
@@ -142,6 +153,7 @@ class Other {
                   .incarnation = incarnation(),
                   .number = {ControllerEpoch(1), ++count_},
                   .model = find_built_in("leader-follower")->spec(),
+                  .deadline = deadline,
                   .replicas = std::move(entries)};
     std::promise<void> done;
     loop_->post([&] {
@@ -150,6 +162,9 @@ class Other {
     });
     done.get_future().wait();
   }
+  Instant now() const { return loop_->now(); }
+
+  Duration deadline = {};  // of transitions
   std::string report_key() const { return keys_.report(NodeId("n1"), WorkloadId("t1"), Bucket(0)); }
 
  private:
@@ -238,6 +253,44 @@ TEST(Node, UrgentOnesDoNotWaitForSlowOnes) {
   EXPECT_TRUE(running.node->ready(patience));
 }
 
+// Calls that only tell of new peers hang; leaders and seals have a thread that those never have.
+TEST(Node, LeadershipDoesNotWaitForOthersThatAreUrgent) {
+  NodeOptions options = options_of();
+  options.threads = 1;
+  Running running(std::move(options));
+  std::vector<ReplicaTarget> entries = {entry_of(0, "follower", 1), entry_of(1, "follower", 1), entry_of(2, "follower", 1)};
+  running.other.tell(entries);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_TRUE(running.handler.wait_done(shard_of(i), "follower"));
+  running.handler.hold(shard_of(0));
+  running.handler.hold(shard_of(1));
+  for (ReplicaTarget& entry : entries) entry.version.change = Change(1);
+  for (std::uint32_t i = 0; i < 2; ++i) entries[i].peers = {{NodeId("n2"), StateId("leader")}};
+  running.other.tell(entries);
+  EXPECT_TRUE(running.handler.wait_calls(shard_of(0), 2));
+  entries[1].seal = Epoch(2);
+  entries[1].version.change = Change(2);
+  entries[2] = entry_of(2, "leader", 2);
+  running.other.tell(entries);
+  EXPECT_TRUE(running.handler.wait_done(shard_of(2), "leader"));
+  EXPECT_TRUE(running.other.wait_for(running.other.report_key(), "sealed"));
+}
+
+// Its time is its own: what it waits for a thread does not count.
+TEST(Node, DeadlinesCountFromWhenTheHandlerIsCalled) {
+  NodeOptions options = options_of();
+  options.threads = 1;
+  Running running(std::move(options));
+  running.other.deadline = 1h;
+  running.handler.hold(shard_of(0));
+  running.other.tell({entry_of(0, "follower", 1), entry_of(1, "follower", 1)});
+  EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
+  const Instant then = running.other.now();
+  running.handler.let_go(shard_of(0));
+  EXPECT_TRUE(running.handler.wait_done(shard_of(1), "follower"));
+  EXPECT_GE(running.handler.deadline(shard_of(1)), then + 1h);
+  EXPECT_LT(running.handler.deadline(shard_of(0)), then + 1h);
+}
+
 // The end of a node asks its handlers to stop, and waits for them; one that hangs answers nobody.
 TEST(Node, EndsWhileHandlersRun) {
   Running running;
@@ -246,6 +299,48 @@ TEST(Node, EndsWhileHandlersRun) {
   EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
   running.node.reset();
   EXPECT_FALSE(running.handler.held.empty());
+}
+
+// A handler may ask its node whatever it likes until its last transition is done: the node is closed then, and says no.
+TEST(Node, AnswersItsHandlersWhileItEnds) {
+  struct Asking final : ShardHandler {
+    Result<> transition(const Transition& transition, std::stop_token stop) override {
+      std::unique_lock lock(mutex);
+      begun = true;
+      changed.notify_all();
+      changed.wait(lock, stop, [] { return false; });
+      led = node->may_lead(shard_of(0), Epoch(3));
+      current = node->is_current();
+      node->touch(transition.shard);
+      ready = node->ready(patience);
+      left = node->leave(patience);
+      return fail(Code::cancelled, "stopped");
+    }
+    Sealed seal(const ShardId&, Epoch epoch) override { return {epoch, {}, 0}; }
+    Status report(const ShardId&) override { return {}; }
+
+    Node* node = nullptr;
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    bool begun = false;
+    bool led = true, current = true;
+    Result<> ready, left;
+  } handler;
+  Other other;
+  NodeOptions options = options_of();
+  options.open_store = other.opener();
+  auto node = Node::join(std::move(options), handler).value();
+  handler.node = node.get();
+  other.tell({entry_of(0, "follower", 3)});
+  {
+    std::unique_lock lock(handler.mutex);
+    ASSERT_TRUE(handler.changed.wait_for(lock, patience, [&] { return handler.begun; }));
+  }
+  node.reset();
+  EXPECT_FALSE(handler.led);
+  EXPECT_FALSE(handler.current);
+  EXPECT_EQ(handler.ready.error().code, Code::cancelled);
+  EXPECT_EQ(handler.left.error().code, Code::cancelled);
 }
 
 TEST(Node, SlowTransitionsAskTheBroker) {
@@ -301,6 +396,17 @@ TEST(Node, DataFolderNamesTheDiskAndHasOneProcess) {
   EXPECT_NE(DataFolder::none().id(), id);
 }
 
+// Two ids of one disk would be two disks: only the process with the lock makes one.
+TEST(Node, DataFolderOfAnotherProcessGetsNoId) {
+  const Folder folder;
+  const std::string path = folder / "data";
+  const auto first = DataFolder::open(path);
+  ASSERT_TRUE(first && first->locked());
+  std::filesystem::remove(path + "/evenkeel.id");
+  EXPECT_EQ(DataFolder::open(path).error().code, Code::unavailable);
+  EXPECT_FALSE(std::filesystem::exists(path + "/evenkeel.id"));
+}
+
 // The first process dies with a session of half an hour; the second has the lock of its data, and need not wait for that.
 TEST(Node, WhoHasTheLockJoinsAtOnce) {
   const Folder folder;
@@ -333,6 +439,8 @@ TEST(Node, JoinSaysWhatIsWrong) {
   options = options_of();
   options.store = "memory:";
   EXPECT_EQ(Node::join(options, broken).error().message, "inventory threw: disk is gone");
+  options.session_ttl = 299ms;
+  EXPECT_EQ(Node::join(options, handler).error().message, "session_ttl is at least 300ms, and 299ms was given");
 }
 
 // A handler that does not step down: the process ends.

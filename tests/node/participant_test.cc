@@ -4,9 +4,12 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
+#include "evenkeel/base/text.h"
 #include "tests/node/fake_cluster.h"
 #include "tests/store/host_loop.h"
+#include "tests/store/tapped_store.h"
 
 namespace evenkeel::node {
 namespace {
@@ -249,6 +252,74 @@ TEST(Participant, CountsFewerReportsWhenTheyGo) {
   EXPECT_EQ(fixture.difference(process), "");
 }
 
+// The store was put back: it ends its session by itself, and leads no more when that is sent.
+TEST(Participant, IsNotCurrentWhenItsEndIsSent) {
+  Fixture fixture(12);
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+  store::TappedStore store(fixture.world.connect("n1"));
+  Participant participant(store, handler, options_of(fixture.rng));
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled(); }));
+  const Incarnation before = participant.incarnation();
+  const store::Revision old = fixture.world.revision();
+  fixture.controller.tell_all();
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled() && fixture.world.revision() > old; }));
+  std::optional<bool> current;
+  store.on_txn = [&](const store::Txn& txn) {
+    if (!current && txn.then.at(0).value.find("\"ended\":true") != std::string::npos) current = participant.is_current();
+    return std::optional<Error>();
+  };
+  ASSERT_TRUE(fixture.world.put_back(old));
+  fixture.loop.run_for(ttl);
+  ASSERT_TRUE(current.has_value());
+  EXPECT_FALSE(*current);
+  EXPECT_NE(participant.incarnation(), before);
+}
+
+// Everything of before is dropped while a new incarnation joins: the drops end when it writes something of which the caller says so.
+void drop_while_joining(const std::function<bool(const Keys&, const store::Txn&)>& is_the_moment) {
+  Fixture fixture(11);
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+  store::TappedStore store(fixture.world.connect("n1"));
+  Participant participant(store, handler, options_of(fixture.rng));
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled() && disk.size() == FakeController::shards; }));
+  handler.hangs = true;
+  handler.hangs_to = state_dropped;
+  fixture.controller.drop_all();
+  fixture.run(1s, false);
+  ASSERT_EQ(handler.busy.size(), FakeController::shards);
+  fixture.world.cut_off("n1");
+  while (participant.is_current()) fixture.loop.run_for(100ms);
+  fixture.loop.run_for(100ms);
+  store.on_txn = [&](const store::Txn& txn) {
+    if (handler.hangs && is_the_moment(fixture.controller.keys(), txn)) handler.go_on();
+    return std::optional<Error>();
+  };
+  fixture.world.heal("n1");
+  fixture.loop.run_for(10 * ttl);
+  ASSERT_TRUE(participant.joined());
+  EXPECT_TRUE(disk.empty());
+  EXPECT_TRUE(fixture.controller.read_reports().empty());
+  EXPECT_EQ(fixture.controller.read_live()->inventory, 0U);
+}
+
+bool puts(const Keys& keys, const store::Txn& txn, Key::Kind kind) {
+  return std::ranges::any_of(txn.then, [&](const store::Write& write) {
+    const auto key = keys.parse(write.key);
+    return key && key->kind == kind && !write.value.empty();
+  });
+}
+
+// Otherwise it would be waited for reports that are not there, for ever.
+TEST(Participant, CountsFewerReportsIfTheyGoBeforeItsNameIsThere) {
+  drop_while_joining([](const Keys& keys, const store::Txn& txn) { return puts(keys, txn, Key::Kind::report); });
+}
+
+TEST(Participant, CountsFewerReportsIfTheyGoWhileItsNameIsWritten) {
+  drop_while_joining([](const Keys& keys, const store::Txn& txn) { return puts(keys, txn, Key::Kind::live); });
+}
+
 TEST(Participant, LeavesWhenItMay) {
   Fixture fixture(5);
   Disk disk;
@@ -266,6 +337,7 @@ TEST(Participant, LeavesWhenItMay) {
   EXPECT_TRUE(fixture.controller.read_live()->leaving);
   PermitDocument permit = parse_permit(fixture.world.contents("/evenkeel/c1/permits/").entries.at(0).value, key).value();
   EXPECT_EQ(permit.stage, PermitDocument::Stage::asked);
+  EXPECT_FALSE(permit.timeout.has_value());  // how long it is waited for then is not what it has to go in
   permit.stage = PermitDocument::Stage::go;
   operators->put(key, format(permit), [](const Result<store::Committed>&) {});
   fixture.loop.run_for(2s);
@@ -273,6 +345,43 @@ TEST(Participant, LeavesWhenItMay) {
   for (const auto& replica : process.participant.replicas()) EXPECT_EQ(replica.state.str(), "offline");
   EXPECT_FALSE(fixture.controller.read_live());
   EXPECT_NE(fixture.world.contents("/evenkeel/c1/beats/").entries.at(0).value.find("\"ended\":true"), std::string::npos);
+}
+
+// An operator has asked already, and more than a node would: that stands.
+TEST(Participant, LeavesWithThePermitThatIsThere) {
+  Fixture fixture(13);
+  Disk disk;
+  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return fixture.difference(process).empty(); }));
+  auto operators = fixture.world.connect("operator");
+  const std::string key = fixture.controller.keys().permit(NodeId("n1"));
+  const PermitDocument permit{.incarnation = process.participant.incarnation(), .allow_outage = true, .timeout = 1h};
+  operators->put(key, format(permit), [](const Result<store::Committed>&) {});
+  fixture.loop.run_for(1s);
+  process.participant.leave(40s, [](const Result<>&) {});
+  fixture.loop.run_for(5s);
+  EXPECT_EQ(fixture.world.contents("/evenkeel/c1/permits/").entries.at(0).value, format(permit));
+}
+
+// A store that does not answer cannot keep it: neither when it asks for a permit, nor when it ends its session.
+TEST(Participant, LeavesInTimeWhateverTheStoreDoes) {
+  for (const bool at_the_end : {false, true}) {
+    Fixture fixture(14);
+    Disk disk;
+    SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+    store::TappedStore store(fixture.world.connect("n1"));
+    Participant participant(store, handler, options_of(fixture.rng));
+    ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.settled(); }));
+    store.silent = !at_the_end;
+    store.on_txn = [&](const store::Txn& txn) {
+      if (txn.then.at(0).value.find("\"ended\":true") != std::string::npos) store.silent = true;
+      return std::optional<Error>();
+    };
+    std::string said;
+    participant.leave(1s, [&](const Result<>& done) { said = done ? "ok" : done.error().message; });
+    fixture.loop.run_for(1s);
+    EXPECT_EQ(said, "not finished: no permit: nobody answered; the session's end could not be written in time");
+  }
 }
 
 // Nobody gives a permit, and it leads something: in the end it goes all the same, and says so.
@@ -340,6 +449,53 @@ TEST(Participant, SaysThatItIsStuck) {
   EXPECT_EQ(stuck, led);
   fixture.loop.run_for(10 * ttl);
   EXPECT_EQ(stuck.size(), led.size());
+}
+
+// However much handlers have to say, and in however many shards: it is cut, between two characters, and can be written.
+TEST(Participant, ReportsErrorsOfAnyLength) {
+  Fixture fixture(15);
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 100);
+  for (int i = 0; i < 400'000; ++i) handler.words += "ü\n";
+  auto store = fixture.world.connect("n1");
+  Participant participant(*store, handler, options_of(fixture.rng));
+  ASSERT_TRUE(fixture.run(60s, false, [&] {
+    const auto reports = fixture.controller.read_reports();
+    return reports.size() == FakeController::buckets && std::ranges::all_of(reports, [](const Report& report) {
+             return std::ranges::all_of(report.replicas, [](const ReplicaReport& replica) { return !replica.error.empty(); });
+           });
+  }));
+  for (const Report& report : fixture.controller.read_reports()) {
+    for (const ReplicaReport& replica : report.replicas) {
+      EXPECT_LE(replica.error.size(), 4096U);
+      EXPECT_TRUE(replica.error.ends_with("…"));
+      EXPECT_FALSE(find_invalid_utf8(replica.error));
+    }
+  }
+}
+
+// Who holds something is not ready before it was told what is to become of that; who holds nothing is.
+TEST(Participant, IsReadyWhenItWasToldWhatBecomesOfWhatItHolds) {
+  Fixture fixture(16);
+  auto other = fixture.world.connect("operator");
+  const WorkloadDocument workload{.spec = {.name = WorkloadId("t1"), .shards = FakeController::shards},
+                                  .buckets = FakeController::buckets};
+  other->put(fixture.controller.keys().workload(WorkloadId("t1")), format(workload), [](const Result<store::Committed>&) {});
+  fixture.loop.run_for(10ms);
+  const ShardId unknown{WorkloadId("t9"), ShardIndex(0)};
+  Disk disk{{unknown, {unknown, {Epoch(1), Change(1)}, Epoch(1), 7}}};
+  {
+    Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
+    fixture.loop.run_for(5s);
+    EXPECT_TRUE(process.participant.ready());  // nobody knows of that workload
+  }
+  disk[shard_of(3)] = {shard_of(3), {Epoch(4), Change(2)}, Epoch(4), 77};
+  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
+  fixture.loop.run_for(3 * ttl);
+  EXPECT_TRUE(process.participant.joined());
+  EXPECT_FALSE(process.participant.ready());
+  EXPECT_EQ(process.participant.untold(), 1U);
+  EXPECT_TRUE(fixture.run(30s, false, [&] { return process.participant.ready(); }));
 }
 
 TEST(Participant, PulsesWhatChanged) {

@@ -171,9 +171,9 @@ class Shell {
     StateId& state = states.try_emplace(shard, offline).first->second;
     if (state == dropped) state = offline;
     require(state == start.transition.from, fmt::format("it is in {}", state));
-    require(start.urgent || joined, "something slow began without a session");
+    require(start.turn != Turn::slow || joined, "something slow began without a session");
     running.emplace(shard, Running{start});
-    const auto slow = std::ranges::count_if(running, [](const auto& each) { return !each.second.start.urgent; });
+    const auto slow = std::ranges::count_if(running, [](const auto& each) { return each.second.start.turn == Turn::slow; });
     require(static_cast<std::uint32_t>(slow) <= slots, "too many at once");
   }
   void perform(const Stop& stop) {

@@ -1,8 +1,9 @@
 // The reconciler's rules as stories: one input a block, its effects and reports out. Commands:
-//   node [ttl=10s] [tries=5] [slots=64] [held=t1/0@1.2:50/6]…    a process begins, with that on its disk, sealed against 6
+//   node [ttl=10s] [tries=5] [slots=64] [queues=yes] [held=t1/0@1.2:50/6]…    a process begins, with that on its disk, sealed against 6
 //   joined INCARNATION [t1=BUCKETS]…
 //   target t1/0 N.N [of=INCARNATION] [model=…] [fencing=epoch] [deadline=10m] [metadata=…]   then one line an entry (reconciler_text.h)
 //   gone t1/0
+//   begun t1/0                          the handler is called; only where the node `queues`
 //   done t1/0 [last=N] [progress=N] [run=N]   the handler is done with what runs, or answers for another run
 //   fail t1/0 WORDS…
 //   sealed t1/0 EPOCH last=N progress=N
@@ -39,6 +40,7 @@ class Stories {
     }
     const ShardId shard = parse_shard_id(block.args.at(0)).value();
     if (command == "gone") return step(TargetGone{shard.workload, Bucket(shard.shard.value())});
+    if (command == "begun") return step(Begun{shard});
     if (command == "done" || command == "fail") return answer(shard, block);
     const Epoch epoch(parse_unsigned(block.args.at(1)).value());
     if (command == "sealed") {
@@ -57,6 +59,7 @@ class Stories {
     options.session_ttl = parse_duration(option(args, "ttl", "10s")).value();
     options.tries = static_cast<std::uint32_t>(parse_unsigned(option(args, "tries", "5")).value());
     options.transitions_at_once = static_cast<std::uint32_t>(parse_unsigned(option(args, "slots", "64")).value());
+    options.queues = option(args, "queues") == "yes";
     std::vector<Held> held;
     for (const std::string& word : args) {
       if (!word.starts_with("held=")) continue;

@@ -26,7 +26,8 @@ std::string text_of(const Start& start, Instant now) {
   if (t.copy_from) out += fmt::format(" copy={}", *t.copy_from);
   if (!t.metadata.empty()) out += fmt::format(" metadata={}", t.metadata);
   if (t.deadline != Instant::max()) out += fmt::format(" within {}", format(t.deadline - now));
-  return out + (start.urgent ? " urgent\n" : "\n");
+  constexpr const char* turns[] = {"\n", " soon\n", " urgent\n"};
+  return out + turns[static_cast<int>(start.turn)];
 }
 
 std::string text_of(const Effect& effect, Instant now) {

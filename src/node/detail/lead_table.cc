@@ -53,6 +53,10 @@ void LeadTable::set(const ShardId& shard, Epoch epoch, Fencing fencing) {
   entry->word.store(epoch.value() << 1 | (fencing == Fencing::epoch ? 1U : 0U), std::memory_order_seq_cst);
 }
 
+void LeadTable::clear() {
+  for (const auto& entry : entries_) entry->word.store(0, std::memory_order_seq_cst);
+}
+
 LeadTable::Lead LeadTable::find(const ShardId& shard) const {
   const Entry* entry = look(*table_.load(std::memory_order_acquire), shard, hash_of(shard));
   if (entry == nullptr) return {};

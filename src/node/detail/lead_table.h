@@ -21,6 +21,7 @@ class LeadTable {
 
   // One thread.
   void set(const ShardId& shard, Epoch epoch, Fencing fencing);
+  void clear();  // nothing is led
 
   struct Lead {
     Epoch epoch;  // 0: none

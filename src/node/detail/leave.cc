@@ -16,8 +16,9 @@ constexpr Duration permit_look = 200ms;  // how often the permit is looked at
 }  // namespace
 
 void Participant::Work::leave(Duration timeout, store::Answer<void> answer) {
-  if (stage_ != Stage::staying) {
-    loop_.post([answer = std::move(answer)]() mutable { answer(fail(Code::refused, "it is leaving already")); });
+  if (closed_ || stage_ != Stage::staying) {
+    Error why = closed_ ? Error{Code::cancelled, "the node ends"} : Error{Code::refused, "it is leaving already"};
+    loop_.post([answer = std::move(answer), why = std::move(why)]() mutable { answer(fail(std::move(why))); });
     return;
   }
   left_ = std::move(answer);
@@ -30,42 +31,50 @@ void Participant::Work::leave(Duration timeout, store::Answer<void> answer) {
   }
   live_.leaving = true;
   write_live();
-  ask_permit();
+  look_at_leaving();
+  read_permit();
 }
 
-void Participant::Work::ask_permit() {
-  if (!session_ || stage_ != Stage::asking) return look_at_leaving();
-  const PermitDocument permit{.incarnation = next_, .timeout = leave_within_};
-  store_.put(keys_.permit(options_.node.name), format(permit), guarded_now([](Work& self, const Result<store::Committed>& done) {
+// In the place of what was read there, and of nothing else: an operator may have asked for one. How long it holds is the cluster's to say.
+void Participant::Work::ask_permit(const std::optional<store::Entry>& there) {
+  permit_asked_ = true;
+  const std::string key = keys_.permit(options_.node.name);
+  store::Txn txn;
+  txn.compare(there ? store::unchanged(*there) : store::absent(key)).put(key, format(PermitDocument{.incarnation = next_}));
+  store_.txn(std::move(txn), guarded_now([](Work& self, const Result<store::Committed>& done) {
                if (self.stage_ != Stage::asking) return;
                if (!done) self.no_permit_ = done.error().message;
-               self.set_timer(self.leave_, later(self.loop_.now(), permit_look), &Work::read_permit);
+               self.set_timer(self.permit_, later(self.loop_.now(), permit_look), &Work::read_permit);
              }));
 }
 
 void Participant::Work::read_permit() {
-  look_at_leaving();
   if (!session_ || stage_ != Stage::asking) return;
   store_.get(keys_.permit(options_.node.name), guarded_now([](Work& self, const Result<store::Read>& read) {
                if (self.stage_ != Stage::asking) return;
-               if (read && read->entry) {
-                 const auto permit = parse_permit(read->entry->value, read->entry->key);
-                 const bool ours = permit && permit->incarnation == self.next_;
-                 if (ours && permit->stage == PermitDocument::Stage::go) {
-                   self.no_permit_.clear();
-                   return self.close_replicas();
-                 }
-                 if (ours && !permit->reason.empty()) self.no_permit_ = permit->reason;
-                 if (!ours) return self.ask_permit();
-               } else if (read) {
-                 return self.ask_permit();
-               }
-               self.set_timer(self.leave_, later(self.loop_.now(), permit_look), &Work::read_permit);
+               if (!read) self.no_permit_ = read.error().message;
+               if (read) return self.on_permit(read->entry);
+               self.set_timer(self.permit_, later(self.loop_.now(), permit_look), &Work::read_permit);
              }));
+}
+
+void Participant::Work::on_permit(const std::optional<store::Entry>& there) {
+  const auto permit =
+      there ? parse_permit(there->value, there->key) : Result<PermitDocument>(fail(Code::not_found, "nobody asked"));
+  if (!permit || permit->incarnation != next_) return ask_permit(there);
+  if (permit->stage == PermitDocument::Stage::go) {
+    no_permit_.clear();
+    return close_replicas();
+  }
+  // Refused before it has asked itself: that was another time.
+  if (permit->stage == PermitDocument::Stage::refused && !permit_asked_) return ask_permit(there);
+  if (!permit->reason.empty()) no_permit_ = permit->reason;
+  set_timer(permit_, later(loop_.now(), permit_look), &Work::read_permit);
 }
 
 void Participant::Work::close_replicas() {
   stage_ = Stage::closing;
+  loop_.cancel(permit_);
   feed(Leaving());
 }
 
@@ -91,22 +100,15 @@ std::vector<std::string> Participant::Work::unfinished() const {
 
 // Called whenever something has happened, and when a part's time is over.
 void Participant::Work::look_at_leaving() {
-  const Instant now = loop_.now();
-  if (stage_ == Stage::asking) {
-    const Instant end = leave_begun_ + leave_within_ / 2;
-    if (!session_ || now >= end) return close_replicas();
-    return;
-  }
-  if (stage_ == Stage::closing) {
-    const Instant end = leave_begun_ + leave_within_ / 4 * 3;
-    if (unfinished().empty() || now >= end) return step_down();
-    return set_timer(leave_, end, &Work::look_at_leaving);
-  }
-  if (stage_ == Stage::stepping_down) {
-    const Instant end = leave_begun_ + leave_within_;
-    if (unfinished().empty() || now >= end) return say_goodbye();
+  const auto is_over = [this](Duration after) {
+    const Instant end = later(leave_begun_, after);
+    if (loop_.now() >= end) return true;
     set_timer(leave_, end, &Work::look_at_leaving);
-  }
+    return false;
+  };
+  if (stage_ == Stage::asking && (!session_ || is_over(leave_within_ / 2))) return close_replicas();
+  if (stage_ == Stage::closing && (unfinished().empty() || is_over(leave_within_ / 4 * 3))) return step_down();
+  if (stage_ == Stage::stepping_down && (unfinished().empty() || is_over(leave_within_))) say_goodbye();
 }
 
 void Participant::Work::say_goodbye() {
@@ -116,7 +118,9 @@ void Participant::Work::say_goodbye() {
   const bool well = left.empty();
   if (!no_permit_.empty()) left.push_back("no permit: " + no_permit_);
   const auto tell = [](Work& self, const std::vector<std::string>& what) {
+    if (!self.left_) return;  // it was told when its time was over
     auto answer = std::move(*std::exchange(self.left_, std::nullopt));
+    self.loop_.cancel(self.leave_);
     self.incarnation_ = 0;
     if (what.empty()) return answer({});
     answer(fail(Code::unavailable, "not finished: {}", fmt::join(what, "; ")));
@@ -128,6 +132,12 @@ void Participant::Work::say_goodbye() {
     return;
   }
   store_.erase(keys_.live(options_.node.name), [](const Result<store::Committed>&) {});
+  if (const Instant end = later(leave_begun_, leave_within_); end != Instant::max()) {
+    leave_ = loop_.post_at(end, guarded([tell, left](Work& self) mutable {
+                             left.push_back("the session's end could not be written in time");
+                             tell(self, left);
+                           }));
+  }
   session_->end(guarded([tell, left](Work& self, const Result<store::Revision>& ended) mutable {
     if (!ended) left.push_back("the session's end could not be written: " + ended.error().message);
     tell(self, left);

@@ -25,6 +25,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
 
   void start();
   void close();
+  void end();  // the same, and whoever waits for its leaving is told
   void leave(Duration timeout, store::Answer<void> answer);
   void pulse_now();
 
@@ -35,6 +36,8 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
 
   bool joined() const { return joined_ && is_current(); }
   bool settled() const { return joined() && targets_seen_ && writer_->idle() && reconciler_.settled(); }
+  bool ready() const { return settled() && untold_.empty(); }
+  std::size_t untold() const { return untold_.size(); }
   std::vector<Reconciler::Replica> replicas() const { return reconciler_.replicas(); }
 
  private:
@@ -43,6 +46,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   void on_session(Result<std::unique_ptr<store::Session>> session);
   void read_inventory();
   void read_buckets(std::set<WorkloadId> workloads);
+  void wait_to_be_told(const WorkloadDocument& workload);
   void join();
   void write_live();
   void check_live();
@@ -67,7 +71,8 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
 
   // leave.cc
   enum class Stage : std::uint8_t { staying, asking, closing, stepping_down, gone };
-  void ask_permit();
+  void ask_permit(const std::optional<store::Entry>& there);
+  void on_permit(const std::optional<store::Entry>& there);
   void read_permit();
   void look_at_leaving();
   void close_replicas();
@@ -90,6 +95,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   }
   void set_timer(Timer& timer, Instant due, void (Work::*then)());
   void log(Level level, std::string_view message, std::string_view what) const;
+  void complain(std::string_view message, const Error& error);  // of what will be tried again; `message` is a literal
 
   store::Store& store_;
   Loop& loop_;
@@ -106,11 +112,13 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   std::uint64_t generation_ = 0;  // which session this is
   Incarnation next_;              // that it has, or will have
   std::map<WorkloadId, std::uint32_t> buckets_;
+  std::set<std::pair<WorkloadId, Bucket>> untold_;  // what is held of workloads that are there, and nothing was said about yet
   std::shared_ptr<detail::ReportWriter> writer_;
   std::optional<store::Listing> reports_before_;
   LiveDocument live_;
   bool told_reconciler_ = false;  // it knows of the session
   bool live_written_ = false;
+  bool live_writing_ = false;
   bool joined_ = false;
   bool targets_seen_ = false;
   std::set<std::string> targets_;  // keys that were there
@@ -126,11 +134,13 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   Stage stage_ = Stage::staying;
   Instant leave_begun_;
   Duration leave_within_ = {};
+  bool permit_asked_ = false;
   std::string no_permit_ = "nobody answered";
   std::optional<store::Answer<void>> left_;
 
-  Timer wake_, upkeep_, pulse_, retry_, leave_;
+  Timer wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_;
   std::uint32_t upkeeps_ = 0;
+  std::map<std::string_view, Instant> complaints_;  // until when each is not said again
   bool closed_ = false;
 };
 

@@ -34,7 +34,7 @@ struct Standing {
 struct Run {
   std::uint64_t id = 0;
   Transition transition;
-  bool urgent = false;
+  Turn turn = Turn::slow;
   bool stopping = false;
   bool superseded = false;  // stopped because something newer came: that is no failure
   bool overdue = false;

@@ -1,6 +1,32 @@
 #include "evenkeel/node/detail/report_book.h"
 
+#include <algorithm>
+#include <string>
+
 namespace evenkeel::node::detail {
+namespace {
+
+// What handlers say is cut, so that a document can always be written: as JSON it may be six times as long, and a document has at most 256 KiB.
+constexpr std::size_t error_bytes_max = 4 << 10;
+constexpr std::size_t errors_bytes_max = 32 << 10;  // of one document
+
+// At most so many bytes, and no character in parts.
+void cut(std::string& text, std::size_t most) {
+  constexpr std::string_view more = "…";
+  if (text.size() <= most) return;
+  most -= more.size();
+  for (int i = 0; i < 3 && most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U; ++i) --most;
+  text.resize(most);
+  text += more;
+}
+
+void cut_errors(std::vector<ReplicaReport>& replicas) {
+  const auto failing = std::ranges::count_if(replicas, [](const ReplicaReport& replica) { return !replica.error.empty(); });
+  const std::size_t share = errors_bytes_max / static_cast<std::size_t>(std::max<std::ptrdiff_t>(failing, 1));
+  for (ReplicaReport& replica : replicas) cut(replica.error, std::clamp<std::size_t>(share, 16, error_bytes_max));
+}
+
+}  // namespace
 
 void ReportBook::begin(Incarnation incarnation) {
   incarnation_ = incarnation;
@@ -48,6 +74,7 @@ Report ReportBook::report_on(const Place& place, const Document& document, const
                 .data = data_,
                 .obeyed = document.obeyed.value_or(TargetNumber())};
   for (const ShardIndex shard : document.shards) report.replicas.push_back(report_of(items.at({place.first, shard})));
+  cut_errors(report.replicas);
   return report;
 }
 

@@ -1,5 +1,7 @@
 #include "evenkeel/node/detail/report_writer.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace evenkeel::node::detail {
@@ -40,9 +42,15 @@ store::Txn ReportWriter::next_batch() {
   store::Txn txn;
   std::size_t bytes = 0;
   bool fewer = false;
-  while (!changed_.empty() && batch_.size() < keys_max && bytes < bytes_max) {
+  while (!changed_.empty() && batch_.size() < keys_max) {
+    const auto wanted = wanted_.find(*changed_.begin());
+    const std::size_t size = wanted == wanted_.end() ? 0 : wanted->second.size();
+    if (!batch_.empty() && bytes + size > bytes_max) break;
     const std::string key = changed_.extract(changed_.begin()).value();
-    const auto wanted = wanted_.find(key);
+    if (size > store::value_bytes_max) {  // the others need not wait for it
+      hooks_.on_trouble({Code::too_large, fmt::format("{} has {} bytes, and is not written", key, size)});
+      continue;
+    }
     const auto known = there_.find(key);
     if (wanted == wanted_.end() && known == there_.end()) continue;
     if (wanted != wanted_.end() && known != there_.end() && known->second.text == wanted->second) continue;
@@ -52,7 +60,7 @@ store::Txn ReportWriter::next_batch() {
       txn.erase(key);
       batch_.emplace(key, std::nullopt);
     } else {
-      bytes += wanted->second.size();
+      bytes += size;
       txn.put(key, wanted->second);
       batch_.emplace(key, wanted->second);
     }
@@ -86,6 +94,7 @@ void ReportWriter::on_answer(const Result<store::Committed>& done) {
   }
   for (const auto& [key, text] : batch) changed_.insert(key);
   if (done || done.error().code == Code::unknown_outcome) return read_again();
+  hooks_.on_trouble(done.error());
   pause();
 }
 
@@ -93,7 +102,10 @@ void ReportWriter::read_again() {
   store_.list(prefix_, [weak = weak_from_this()](Result<store::Listing> listing) {
     const auto self = weak.lock();
     if (!self || self->closed_) return;
-    if (!listing) return self->pause();
+    if (!listing) {
+      self->hooks_.on_trouble(listing.error());
+      return self->pause();
+    }
     self->there_.clear();
     for (store::Entry& entry : listing->entries) {
       self->changed_.insert(entry.key);

@@ -20,13 +20,14 @@ namespace evenkeel::node::detail {
 class ReportWriter : public std::enable_shared_from_this<ReportWriter> {
  public:
   static constexpr std::size_t keys_max = 50;        // of a txn
-  static constexpr std::size_t bytes_max = 700'000;  // of a txn's values, but for the last one
+  static constexpr std::size_t bytes_max = 700'000;  // of a txn's values; keys and what goes with them have room beside it
 
   struct Hooks {
     std::function<bool()> may_write;  // false: the session is over, and with it all writing
     std::function<void()> on_idle;    // everything is written
     // So many documents will be left after a txn that erases some: what else must be written with it.
     std::function<std::optional<store::Write>(std::size_t left)> with_fewer;
+    std::function<void(const Error&)> on_trouble;  // something could not be written; it is tried again
   };
 
   ReportWriter(store::Store& store, std::string prefix, Hooks hooks);

@@ -25,7 +25,7 @@ DataId new_id() {
 
 std::string reason() { return std::generic_category().message(errno); }
 
-Result<DataId> read_id(const std::string& path) {
+Result<DataId> read_id(const std::string& path, bool may_make) {
   auto text = read_file(path, id_bytes_max);
   if (text) {
     while (!text->empty() && (text->back() == '\n' || text->back() == ' ')) text->pop_back();
@@ -33,6 +33,7 @@ Result<DataId> read_id(const std::string& path) {
     return DataId(*std::move(text));
   }
   if (text.error().code != Code::not_found) return fail(std::move(text).error());
+  if (!may_make) return fail(Code::unavailable, "{} is not there yet, and another process has the folder's lock", path);
   DataId id = new_id();
   if (auto written = replace_file(path, id.str() + "\n"); !written) return fail(std::move(written).error());
   return id;
@@ -63,7 +64,7 @@ Result<DataFolder> DataFolder::open(const std::string& path) {
   } else if (errno != EWOULDBLOCK) {
     return fail(Code::unavailable, "{}/evenkeel.lock cannot be locked: {}", path, reason());
   }
-  auto id = read_id(path + "/evenkeel.id");
+  auto id = read_id(path + "/evenkeel.id", folder.locked());
   if (!id) return fail(std::move(id).error());
   folder.id_ = *std::move(id);
   return folder;

@@ -11,7 +11,7 @@ namespace evenkeel::node {
 
 class DataFolder {
  public:
-  // Makes the folder and its id if they are not there. Another process may have the lock: then locked() is false.
+  // Makes the folder and its id if they are not there. Another process may have the lock: then locked() is false, and only that one makes an id.
   static Result<DataFolder> open(const std::string& path);
   // Of nothing that is kept.
   static DataFolder none();

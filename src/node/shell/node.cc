@@ -17,8 +17,9 @@
 namespace evenkeel::node {
 namespace {
 
-constexpr Duration ready_look = 20ms;  // how often somebody who waits for ready() is looked after
-constexpr int stuck_status = 70;       // of a process that ends because it could not step down
+constexpr Duration ready_look = 20ms;        // how often somebody who waits for ready() is looked after
+constexpr Duration session_ttl_min = 300ms;  // what a session takes (store/session.h)
+constexpr int stuck_status = 70;             // of a process that ends because it could not step down
 
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
@@ -34,6 +35,9 @@ Result<> check(const NodeOptions& options) {
   }
   if (options.transitions_at_once == 0 || options.tries == 0)
     return fail(Code::invalid, "transitions_at_once and tries are at least 1");
+  if (options.session_ttl < session_ttl_min)
+    return fail(Code::invalid, "session_ttl is at least {}, and {} was given", format(session_ttl_min),
+                format(options.session_ttl));
   return {};
 }
 
@@ -68,6 +72,7 @@ class RealNode final : public Node {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<Participant> participant_;
+  bool ending_ = false;  // the loop's
   std::jthread thread_;
 };
 
@@ -104,12 +109,17 @@ void RealNode::on_stuck(const Stuck& stuck) {
   ::_exit(stuck_status);
 }
 
-// Participant and store belong to the loop; handlers are waited for while it still runs, since they answer there.
+// Participant and store belong to the loop; handlers are waited for while it still runs, since they answer there. Until they are done they may ask
+// this node something: so the participant, though closed, goes after them.
 RealNode::~RealNode() {
   if (!thread_.joinable()) return;
-  on_loop<bool>([this] { return participant_.reset(), true; });
+  on_loop<bool>([this] {
+    ending_ = true;
+    if (participant_) participant_->close();
+    return true;
+  });
   pool_.reset();
-  on_loop<bool>([this] { return store_.reset(), true; });
+  on_loop<bool>([this] { return participant_.reset(), store_.reset(), true; });
   loop_.stop();
 }
 
@@ -123,12 +133,13 @@ std::string RealNode::what_is_missing() const {
       missing.push_back(fmt::format("{} is {} and not {}{}", format(replica.shard), replica.state, replica.target,
                                     replica.error.empty() ? "" : ": " + replica.error));
   }
+  if (participant_->untold() > 0) missing.push_back("nobody has said yet what is to become of all that it holds");
   return missing.empty() ? "reports are being written" : fmt::format("{}", fmt::join(missing, "; "));
 }
 
 void RealNode::look(Instant end, std::shared_ptr<std::promise<Result<>>> answer) {
-  if (participant_ == nullptr) return answer->set_value(fail(Code::cancelled, "the node ends"));
-  if (participant_->settled()) return answer->set_value({});
+  if (ending_) return answer->set_value(fail(Code::cancelled, "the node ends"));
+  if (participant_->ready()) return answer->set_value({});
   if (loop_.now() >= end) return answer->set_value(fail(Code::unavailable, "not ready: {}", what_is_missing()));
   loop_.post_after(std::min(ready_look, end - loop_.now()),
                    [this, end, answer = std::move(answer)]() mutable { look(end, std::move(answer)); });

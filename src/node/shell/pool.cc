@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 namespace evenkeel::node {
@@ -39,12 +40,13 @@ class EitherStop {
 
 }  // namespace
 
-// Threads that take work in the order in which it came. Its queue is as long as what the reconciler has started, which is bounded there.
+// Threads that take work in the order in which it came, but what must not wait before all else, for which the first `apart` of them are alone. Its
+// queues are as long as what the reconciler has started, which is bounded there.
 class Pool::Lane {
  public:
-  explicit Lane(std::uint32_t threads) {
-    for (std::uint32_t i = 0; i < std::max(threads, 1U); ++i)
-      threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
+  Lane(std::uint32_t threads, std::uint32_t apart) {
+    for (std::uint32_t i = 0; i < threads; ++i)
+      threads_.emplace_back([this, alone = i < apart](const std::stop_token& stop) { serve(stop, alone); });
   }
   ~Lane() {
     for (std::jthread& thread : threads_) thread.request_stop();
@@ -53,24 +55,25 @@ class Pool::Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  void add(Work work) {
+  void add(Work work, bool first) {
     {
       const std::scoped_lock lock(mutex_);
-      queue_.push_back(std::move(work));
+      (first ? first_ : queue_).push_back(std::move(work));
     }
-    some_.notify_one();
+    some_.notify_all();  // not every thread takes everything
   }
 
  private:
-  void serve(const std::stop_token& stop) {
+  void serve(const std::stop_token& stop, bool alone) {
     while (true) {
       Work work;
       {
         std::unique_lock lock(mutex_);
-        if (!some_.wait(lock, stop, [this] { return !queue_.empty(); })) return;
+        if (!some_.wait(lock, stop, [this, alone] { return !first_.empty() || (!alone && !queue_.empty()); })) return;
         if (stop.stop_requested()) return;
-        work = std::move(queue_.front());
-        queue_.pop_front();
+        std::deque<Work>& from = first_.empty() ? queue_ : first_;
+        work = std::move(from.front());
+        from.pop_front();
       }
       work();
     }
@@ -78,7 +81,7 @@ class Pool::Lane {
 
   std::mutex mutex_;
   std::condition_variable_any some_;
-  std::deque<Work> queue_;
+  std::deque<Work> first_, queue_;
   std::vector<std::jthread> threads_;
 };
 
@@ -87,8 +90,8 @@ Pool::Pool(Loop& loop, ShardHandler& handler, std::vector<Held> inventory, std::
       handler_(handler),
       inventory_(std::move(inventory)),
       broker_(broker),
-      urgent_(std::make_unique<Lane>(threads)),
-      slow_(std::make_unique<Lane>(threads)) {}
+      urgent_(std::make_unique<Lane>(std::max(threads, 2U), 1)),
+      slow_(std::make_unique<Lane>(std::max(threads, 1U), 0)) {}
 
 Pool::~Pool() {
   ending_.request_stop();
@@ -96,37 +99,41 @@ Pool::~Pool() {
   urgent_.reset();
 }
 
-Result<> Pool::run(const Transition& transition, bool urgent, const std::stop_token& stop) {
+Result<> Pool::run(Transition& transition, Turn turn, const std::stop_token& stop) {
   const EitherStop either(stop, ending_.get_token());
   broker::Grant grant;
-  if (!urgent && broker_ != nullptr) {
+  if (turn == Turn::slow && broker_ != nullptr) {
     broker::Task task{
         .name = format(transition.shard), .type = transition.copy_from ? "bootstrap" : "transition", .need = {.cpu = 1}};
     auto granted = broker_->acquire(std::move(task), Duration::max(), either.token());
     if (!granted) return fail(std::move(granted).error().in("broker"));
     grant = *std::move(granted);
   }
+  if (transition.within > Duration{}) transition.deadline = std::min(transition.deadline, later(loop_.now(), transition.within));
+  if (begun_) loop_.post([begun = begun_, shard = transition.shard] { (*begun)(shard); });
   return guarded<void>("the handler", [&] { return handler_.transition(transition, either.token()); });
 }
 
-void Pool::transition(Transition transition, bool urgent, std::stop_token stop, std::move_only_function<void(Result<>)> answer) {
-  Lane& lane = urgent ? *urgent_ : *slow_;
-  lane.add([this, transition = std::move(transition), urgent, stop = std::move(stop), answer = std::move(answer),
-            alive = std::weak_ptr(alive_)]() mutable {
-    Result<> result = stop.stop_requested() ? fail(Code::cancelled, "stopped before it began") : run(transition, urgent, stop);
+void Pool::transition(Transition transition, Turn turn, std::stop_token stop, std::move_only_function<void(Result<>)> answer) {
+  Lane& lane = turn == Turn::slow ? *slow_ : *urgent_;
+  Work work = [this, transition = std::move(transition), turn, stop = std::move(stop), answer = std::move(answer),
+               alive = std::weak_ptr(alive_)]() mutable {
+    Result<> result = stop.stop_requested() ? fail(Code::cancelled, "stopped before it began") : run(transition, turn, stop);
     loop_.post([alive = std::move(alive), answer = std::move(answer), result = std::move(result)]() mutable {
       if (!alive.expired()) answer(std::move(result));
     });
-  });
+  };
+  lane.add(std::move(work), turn == Turn::first);
 }
 
 void Pool::seal(ShardId shard, Epoch epoch, std::move_only_function<void(Result<Sealed>)> answer) {
-  urgent_->add([this, shard = std::move(shard), epoch, answer = std::move(answer), alive = std::weak_ptr(alive_)]() mutable {
+  Work work = [this, shard = std::move(shard), epoch, answer = std::move(answer), alive = std::weak_ptr(alive_)]() mutable {
     Result<Sealed> result = guarded<Sealed>("the handler", [&] { return Result<Sealed>(handler_.seal(shard, epoch)); });
     loop_.post([alive = std::move(alive), answer = std::move(answer), result = std::move(result)]() mutable {
       if (!alive.expired()) answer(std::move(result));
     });
-  });
+  };
+  urgent_->add(std::move(work), true);
 }
 
 Status Pool::report(const ShardId& shard) {

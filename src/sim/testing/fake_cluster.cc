@@ -45,13 +45,14 @@ class FakeCluster::Work {
     ensure(!slots_.contains(name), "each node is added once");
     options.cluster = options_.cluster;
     options.name = name;
+    if (options.session_ttl == node::NodeOptions().session_ttl) options.session_ttl = options_.settings.control.session_ttl;
     if (options.address.empty()) options.address = fmt::format("10.0.0.{}:9090", slots_.size() + 1);
     slots_.emplace(name, Slot{.options = std::move(options)});
     return begin(name, handler, Disk::same);
   }
   void kill(const NodeId& name) {
     process(name).kill();
-    world_.heal(name.str());  // what is cut off is the process
+    cut(name, false);  // what is cut off is the process
     if (options_.pulses) each_controller([&](control::Controller& controller) { controller.pulse_broken(name); });
   }
   Process& process(const NodeId& name) const {

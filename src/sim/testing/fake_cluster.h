@@ -64,7 +64,8 @@ class FakeCluster {
   FakeCluster(const FakeCluster&) = delete;
   FakeCluster& operator=(const FakeCluster&) = delete;
 
-  // Nodes. Of the options, store, data, threads and broker are not used; cluster and name are filled in; an address is made up where none is given.
+  // Nodes. Of the options, store, data, threads and broker are not used; cluster and name are filled in; an address is made up where none is given, and
+  // a session_ttl that is not set is that of the settings. A node that cannot step down in time is gone, as its process would be (on_stuck).
   node::Node& add_node(const NodeId& name, node::ShardHandler& handler, node::NodeOptions options = {});
   // Its process is gone at once; its session ends in its time.
   void kill(const NodeId& name);

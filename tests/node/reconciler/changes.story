@@ -21,7 +21,7 @@ report t1/0 of 7 obeyed=1.2
 
 done t1/0
 ----
-start #2 t1/0 follower -> follower v=1.1 first peers=n2:leader,n3:follower copy=n2 urgent
+start #2 t1/0 follower -> follower v=1.1 first peers=n2:leader,n3:follower copy=n2 soon
 report t1/0 of 7 obeyed=1.2
   0 follower v=1.1
 

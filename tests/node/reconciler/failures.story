@@ -322,7 +322,7 @@ stuck t1/0 did not leave the state leader within 5s
 
 fail t1/0 gave in
 ----
-start #21 t1/0 follower -> follower v=5.1 first urgent
+start #21 t1/0 follower -> follower v=5.1 first soon
 report t1/0 of 7 obeyed=1.10
   0 follower v=5.1
   1 follower v=1.0

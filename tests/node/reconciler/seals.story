@@ -39,7 +39,7 @@ sealed t1/0 1 last=1 progress=50
 target t1/0 1.3
 0 follower v=2.0 peers=n3:leader copy=n3
 ----
-start #2 t1/0 follower -> follower v=2.0 first peers=n3:leader copy=n3 urgent
+start #2 t1/0 follower -> follower v=2.0 first peers=n3:leader copy=n3 soon
 report t1/0 of 7 obeyed=1.3
   0 follower v=2.0
 

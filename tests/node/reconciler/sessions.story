@@ -85,7 +85,7 @@ target t1/0 4.3 of=7
 target t1/1 5.1
 0 follower v=3.6 reason=restart held=4 peers=n2:leader copy=n2
 ----
-start #5 t1/0 follower -> follower v=3.6 restart held=4 peers=n2:leader copy=n2 urgent
+start #5 t1/0 follower -> follower v=3.6 restart held=4 peers=n2:leader copy=n2 soon
 report t1/1 of 8 obeyed=5.1
   0 follower v=3.6 progress=57
   1 follower v=3.5 progress=61

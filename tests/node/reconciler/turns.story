@@ -103,3 +103,54 @@ t1/0 leader -> leader v=2.1
 t1/1 follower -> follower v=1.0
 t1/2 dropped -> dropped v=1.1
 settled
+
+# Where transitions wait for a thread, their time counts from when they have one. Leaving a bounded state has its own, from when it was told.
+node queues=yes
+----
+ok
+
+joined 1
+----
+
+target t1/0 1.1 deadline=1m
+0 leader v=1.0
+----
+start #1 t1/0 offline -> follower -> leader v=1.0 first
+report t1/0 of 1 obeyed=1.1
+  0 offline v=1.0
+
+tick +10m
+----
+
+begun t1/0
+----
+wake +1m
+
+tick +1m
+----
+stop #1 t1/0
+
+done t1/0
+----
+lead t1/0 at 1
+start #2 t1/0 follower -> leader v=1.0 first urgent
+report t1/0 of 1 obeyed=1.1
+  0 follower v=1.0
+
+begun t1/0
+----
+wake +1m
+
+done t1/0
+----
+report t1/0 of 1 obeyed=1.1
+  0 leader v=1.0
+
+target t1/0 1.2 deadline=1m
+0 follower v=1.1
+----
+lead t1/0 no more
+start #3 t1/0 leader -> follower v=1.1 first within 5s urgent
+report t1/0 of 1 obeyed=1.2
+  0 leader v=1.0
+wake +5s

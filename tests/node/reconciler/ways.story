@@ -112,7 +112,7 @@ report t1/0 of 7 obeyed=1.8
 target t1/0 1.9 metadata=ssd
 0 follower v=2.0 peers=n2:leader copy=n2 reason=balance
 ----
-start #5 t1/0 follower -> follower v=2.0 balance peers=n2:leader copy=n2 metadata=ssd urgent
+start #5 t1/0 follower -> follower v=2.0 balance peers=n2:leader copy=n2 metadata=ssd soon
 report t1/0 of 7 obeyed=1.9
   0 follower v=2.0 progress=10
 

@@ -198,6 +198,33 @@ TEST(FakeCluster, NodesAreReadyAndGoneAsTheLibrarySays) {
   EXPECT_FALSE(node.ready(1s));
 }
 
+TEST(FakeCluster, SessionsLastAsTheSettingsSay) {
+  FakeOptions options;
+  options.settings.control.session_ttl = 4s;
+  FakeCluster cluster(std::move(options));
+  Counter handlers[2];
+  EXPECT_TRUE(cluster.add_node(n(1), handlers[0]).ready(1min));
+  EXPECT_TRUE(cluster.add_node(n(2), handlers[1], {.session_ttl = 6s}).ready(1min));
+  const auto beats = cluster.store().contents("/evenkeel/fake/beats/").entries;
+  EXPECT_NE(beats.at(0).value.find("\"4s\""), std::string::npos) << beats.at(0).value;
+  EXPECT_NE(beats.at(1).value.find("\"6s\""), std::string::npos) << beats.at(1).value;
+}
+
+// Its session is lost, and its leader does not step down: the process ends, or only says so.
+TEST(FakeCluster, WhoCannotStepDownIsGone) {
+  for (const auto what : {node::OnStuck::exit, node::OnStuck::report}) {
+    Counter handler;
+    FakeCluster cluster;
+    cluster.add_node(n(1), handler, {.on_stuck = what});
+    ASSERT_TRUE(cluster.create({.name = t, .shards = 1}));
+    ASSERT_TRUE(cluster.run_until_settled(1min)) << cluster.why_not_settled();
+    handler.fails = true;
+    cluster.cut_off(n(1));
+    cluster.run_for(30s);
+    EXPECT_EQ(cluster.running(n(1)), what == node::OnStuck::report);
+  }
+}
+
 TEST(FakeCluster, TheSameCallsGiveTheSameRun) {
   const auto life = [] {
     std::vector<std::string> said;

@@ -27,7 +27,7 @@ class Process::AtOnce final : public node::AsyncHandler {
   AtOnce(Loop& loop, node::ShardHandler& handler, bool empty, Duration transition)
       : loop_(loop), handler_(handler), empty_(empty), transition_(transition) {}
 
-  void transition(node::Transition transition, bool, std::stop_token stop,
+  void transition(node::Transition transition, node::Turn, std::stop_token stop,
                   std::move_only_function<void(Result<>)> answer) override {
     post({}, [this, transition = std::move(transition), stop = std::move(stop), answer = std::move(answer)]() mutable {
       Result<> result = guarded<void>([&] { return handler_.transition(transition, stop); });
@@ -68,7 +68,18 @@ Process::Process(VirtualLoop& loop, store::World& world, node::ShardHandler& han
                                                                                 .data = options.data,
                                                                                 .owns_data = true,
                                                                                 .rng = options.rng,
-                                                                                .send_pulse = options.send_pulse})) {}
+                                                                                .send_pulse = options.send_pulse,
+                                                                                .on_stuck = on_stuck(options.node.on_stuck)})) {}
+
+// What could not step down in time ends, as its process would.
+std::function<void(const node::Stuck&)> Process::on_stuck(node::OnStuck what) {
+  if (what != node::OnStuck::exit) return {};
+  return [this, weak = std::weak_ptr(alive_)](const node::Stuck&) {
+    loop_.post([this, weak] {
+      if (!weak.expired()) kill();
+    });
+  };
+}
 
 Process::~Process() { kill(); }
 
@@ -78,7 +89,7 @@ bool Process::is_current() const { return participant_ && participant_->is_curre
 
 Result<> Process::ready(Duration timeout) {
   const Instant end = later(loop_.now(), timeout);
-  while (participant_ && !participant_->settled()) {
+  while (participant_ && !participant_->ready()) {
     if (loop_.idle() || loop_.next_due() > end) {
       loop_.run_until(end);
       return fail(Code::unavailable, "{} after {}", participant_->joined() ? "not everything is done" : "not joined",

@@ -1,6 +1,7 @@
 #pragma once
 // Process: one run of a node's program in a FakeCluster: a participant, its client of the store, and the service's handler behind it.
 
+#include <functional>
 #include <memory>
 
 #include "evenkeel/base/virtual_loop.h"
@@ -35,7 +36,9 @@ class Process final : public node::Node {
 
  private:
   class AtOnce;
+  std::function<void(const node::Stuck&)> on_stuck(node::OnStuck what);
 
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
   VirtualLoop& loop_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<AtOnce> handler_;
