@@ -128,6 +128,7 @@ void Machine::Work::forget_office() {
   plan_again_ = false;
   wakes_.clear();
   node_wakes_.clear();
+  rests_.clear();
   puts_.clear();
   led_ = {};
   maintenance_.reset();
@@ -156,6 +157,8 @@ void Machine::Work::forget_office() {
       world_.index(static_cast<std::uint32_t>(&unit - world_.units.data()), slot);
     if (unit.status == Unit::Status::writing) unit.status = Unit::Status::unread;
     unit.pending.reset();
+    unit.put_off.clear();
+    unit.rests_until = {};
   }
 }
 
@@ -231,12 +234,12 @@ void Machine::Work::take(Answered answered) {
 }
 
 // What was written is what is.
-void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
+void Machine::Work::take_in(std::uint32_t u, detail::Written written) {
   Unit& unit = world_.units[u];
   unit.status = Unit::Status::idle;
-  unit.spec = commit.records.spec;
-  for (const ShardIndex shard : commit.orders) unit.orders.erase(shard);
-  if (commit.erases) {
+  unit.spec = written.spec;
+  for (const ShardIndex shard : written.orders) unit.orders.erase(shard);
+  if (written.erases) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       unit.records[slot] = {.shard = unit.shards[slot]};
       unit.views[slot] = {.shard = unit.shards[slot]};
@@ -246,19 +249,25 @@ void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
     unit.spec = unit.respecified = 0;
     return;
   }
+  for (ShardView& view : written.views) {
+    if (const auto slot = unit.slot(view.shard)) unit.views[*slot] = std::move(view);
+  }
   const auto settled = [](const ShardRecord& one) { return std::ranges::count_if(one.holders, &Holder::arrived); };
-  for (const ShardRecord& record : commit.records.shards) {
+  for (ShardRecord& record : written.records) {
     const auto slot = unit.slot(record.shard);
-    if (slot && unit.wanted[*slot]) world_.touch(u, *slot);
     if (!slot || unit.records[*slot] == record) continue;
     if (plan_again_ && settled(unit.records[*slot]) != settled(record)) world_.plan_due = true;
-    unit.records[*slot] = record;
-    if (unit.wanted[*slot] == record.placement) unit.wanted[*slot].reset();
+    unit.records[*slot] = std::move(record);
     world_.index(u, *slot);
     world_.touch(u, *slot);
   }
-  for (const ShardView& view : commit.view.shards) {
-    if (const auto slot = unit.slot(view.shard)) unit.views[*slot] = view;
+  // A placement that is written is not wanted any more; one that is not is looked at again.
+  for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+    if (!unit.wanted[slot] || unit.records[slot].version == Version{}) continue;
+    world_.touch(u, slot);
+    if (unit.wanted[slot] != unit.records[slot].placement) continue;
+    unit.wanted[slot].reset();
+    world_.index(u, slot);
   }
 }
 
@@ -347,6 +356,12 @@ void Machine::Work::work_on_dirty() {
 void Machine::Work::round() {
   look_around();
   for (const auto& [unit, slot] : throttles_.take_waiting()) world_.touch(unit, slot);
+  while (!rests_.empty() && rests_.begin()->first <= now_) {
+    const std::uint32_t u = rests_.extract(rests_.begin()).value().second;
+    for (const std::uint32_t slot : std::exchange(world_.units[u].put_off, {})) {
+      if (slot < world_.units[u].shards.size()) world_.touch(u, slot);
+    }
+  }
   while (!wakes_.empty() && wakes_.begin()->first <= now_) {
     const auto [unit, slot] = wakes_.begin()->second;
     wakes_.erase(wakes_.begin());
@@ -362,6 +377,7 @@ void Machine::Work::round() {
   look_at_deleted();
   std::ranges::stable_sort(out_.commits, std::greater<>(), &Commit::urgent);
   if (!wakes_.empty()) wake_at(wakes_.begin()->first);
+  if (!rests_.empty()) wake_at(rests_.begin()->first);
   if (throttles_.looks_again()) wake_at(now_);
 }
 

@@ -33,6 +33,7 @@ class Bench {
  public:
   explicit Bench(bool restarts = false);  // restarts: after every document another controller takes over
 
+  MachineOptions options{.cluster = ClusterId("bench")};  // of the next controller
   ConfigDocument config;
   void configure() { put({.kind = Key::Kind::config}, config); }
   void create(Workload workload, bool deleted = false, Epoch highest = {});
