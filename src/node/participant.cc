@@ -11,7 +11,7 @@ namespace {
 
 constexpr Duration pause = 500ms;  // after an error that waiting may mend
 constexpr int upkeep_parts = 6;    // of a ttl: how often the session's deadline is looked at. It moves every third of one
-constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, for whoever has not heard the others
+constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, if nobody knows whether the others were heard
 
 ReconcilerOptions reconciler_options(const ParticipantOptions& options) {
   return {.name = options.node.name,
@@ -148,7 +148,8 @@ void Participant::Work::join() {
           .with_fewer = [this](std::size_t left) -> std::optional<store::Write> {
             if (!live_written_ || left >= live_.inventory) return std::nullopt;
             live_.inventory = static_cast<std::uint32_t>(left);
-            return store::Write{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), format(live_)};
+            live_text_ = format(live_);
+            return store::Write{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), live_text_};
           }});
   writer_->begin(*reports_before_);
   reports_before_.reset();
@@ -169,12 +170,13 @@ void Participant::Work::join() {
            .power = node.power,
            .state_models = node.state_models,
            .inventory = static_cast<std::uint32_t>(writer_->wanted())};
+  live_text_ = format(live_);
 }
 
 void Participant::Work::write_live() {
   if (!session_) return;
   store::Txn txn;
-  txn.put_ephemeral(keys_.live(options_.node.name), format(live_));
+  txn.put_ephemeral(keys_.live(options_.node.name), live_text_);
   store_.txn(std::move(txn), guarded_now([](Work& self, const Result<store::Committed>& done) {
                // Written twice it is the same, so what became of it need not be read first.
                if (!done) return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::write_live);
@@ -187,7 +189,7 @@ void Participant::Work::write_live() {
 void Participant::Work::check_live() {
   if (!live_written_ || stage_ == Stage::stepping_down || stage_ == Stage::gone) return;
   store_.get(keys_.live(options_.node.name), guarded_now([](Work& self, const Result<store::Read>& read) {
-               if (read && (!read->entry || read->entry->value != format(self.live_))) self.write_live();
+               if (read && (!read->entry || read->entry->value != self.live_text_)) self.write_live();
              }));
 }
 
@@ -333,7 +335,7 @@ void Participant::Work::pulse() {
 void Participant::Work::pulse_now() {
   if (!joined() || !options_.send_pulse) return;
   Pulse pulse{.node = options_.node.name, .incarnation = next_, .count = ++pulses_};
-  const bool whole = pulses_ % pulses_whole == 1;
+  const bool whole = options_.pulse_all ? options_.pulse_all() : pulses_ % pulses_whole == 1;
   const auto changed = handler_.changed();
   if (whole) pulsed_.clear();
   for (const ShardId& shard : changed && !whole ? *changed : reconciler_.shards()) {
