@@ -104,6 +104,7 @@ struct NodeEvidence {
   std::optional<PermitDocument> permit;
   Duration permit_at = {};
   std::map<std::pair<WorkloadId, Bucket>, ReportEvidence> reports;
+  std::map<Incarnation, std::uint32_t> report_documents;  // how many of these are of each
   std::map<std::pair<WorkloadId, Bucket>, Target> targets;
   std::set<ShardId> holds;                        // by the records
   std::map<ShardId, DataId> on_disk;              // it said to have data of it, and never that it had dropped it
