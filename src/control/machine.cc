@@ -143,7 +143,8 @@ void Machine::Work::forget_office() {
   throttles_ = detail::Throttles(options_.broken);
   for (detail::NodeInfo& node : world_.nodes) {
     node.pulse_every = {};
-    node.pulse_broken = node.suspected = node.waited_out = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.pulse_broken = node.suspected = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.waited_out.reset();
     node.steady_since.reset();
     node.permit_since.reset();
     node.wake = Instant::max();
@@ -164,6 +165,7 @@ void Machine::Work::forget_office() {
 
 void Machine::Work::take(Elected elected) {
   forget_office();
+  if (options_.broken == Broken::forget_waits) waits_ = {};
   active_ = true;
   epoch_ = elected.epoch;
   saved_ = now_;
@@ -187,6 +189,7 @@ void Machine::Work::take(Elected elected) {
   }
   permits_due_ = permits_;
   manual_.before = freeze_.before = {};
+  freeze_.over = options_.broken == Broken::forget_freeze;
   if (world_.config.maintenance) manual_.before = waits_.maintenance.value_or(Duration{});
   if (waits_.entered) {
     maintenance_ = "it was in maintenance before this controller";
@@ -223,7 +226,7 @@ void Machine::Work::take(Answered answered) {
   if (!unit->dirty.empty()) world_.dirty_units.insert(u);
   if (answered.outcome != Answered::Outcome::done || !unit->pending) {
     if (answered.outcome == Answered::Outcome::unknown || unit->status == Unit::Status::writing)
-      unit->status = Unit::Status::unread;
+      unit->status = options_.broken == Broken::go_on_unread ? Unit::Status::idle : Unit::Status::unread;
     unit->pending.reset();
     return;
   }
@@ -238,7 +241,11 @@ void Machine::Work::take_in(std::uint32_t u, detail::Written written) {
   Unit& unit = world_.units[u];
   unit.status = Unit::Status::idle;
   unit.spec = written.spec;
-  for (const ShardIndex shard : written.orders) unit.orders.erase(shard);
+  // One that has come since is still to be done.
+  for (const auto& [shard, done] : std::exchange(unit.orders_done, {})) {
+    const auto order = unit.orders.find(shard);
+    if (order != unit.orders.end() && order->second == done) unit.orders.erase(order);
+  }
   if (written.erases) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       unit.records[slot] = {.shard = unit.shards[slot]};
@@ -258,6 +265,7 @@ void Machine::Work::take_in(std::uint32_t u, detail::Written written) {
     if (!slot || unit.records[*slot] == record) continue;
     if (plan_again_ && settled(unit.records[*slot]) != settled(record)) world_.plan_due = true;
     unit.records[*slot] = std::move(record);
+    count_copies(u, *slot, unit.records[*slot]);
     world_.index(u, *slot);
     world_.touch(u, *slot);
   }
@@ -340,22 +348,31 @@ void Machine::Work::ask_for_plan() {
   out_.plan = *problem_;
 }
 
-void Machine::Work::work_on_dirty() {
-  for (auto at = world_.dirty_units.begin(); at != world_.dirty_units.end() && under_way_ < options_.commits_max;) {
-    const std::uint32_t unit = *at;
-    if (world_.units[unit].status != Unit::Status::idle) {
-      at = world_.dirty_units.erase(at);  // it is touched again when its answer has come
-      continue;
-    }
-    work_on(unit);
-    at = world_.units[unit].dirty.empty() || world_.units[unit].status != Unit::Status::idle ? world_.dirty_units.erase(at)
-                                                                                             : std::next(at);
+void Machine::Work::work_on(std::set<std::uint32_t>& dirty) {
+  for (auto at = dirty.begin(); at != dirty.end() && under_way_ < options_.commits_max;) {
+    const std::uint32_t u = *at;
+    const Unit& unit = world_.units[u];
+    if (unit.status == Unit::Status::idle && !unit.dirty.empty()) work_on(u);
+    // It is touched again when its answer has come.
+    at = unit.dirty.empty() || unit.status != Unit::Status::idle ? dirty.erase(at) : std::next(at);
   }
+}
+
+// Leadership first.
+void Machine::Work::work_on_dirty() {
+  work_on(world_.urgent_units);
+  work_on(world_.dirty_units);
 }
 
 void Machine::Work::round() {
   look_around();
-  for (const auto& [unit, slot] : throttles_.take_waiting()) world_.touch(unit, slot);
+  for (const auto& where : throttles_.take_waiting(world_.config.settings.control, now_)) {
+    if (where.second < world_.units[where.first].shards.size()) {
+      world_.touch(where.first, where.second);
+    } else {
+      throttles_.forget(where);
+    }
+  }
   while (!rests_.empty() && rests_.begin()->first <= now_) {
     const std::uint32_t u = rests_.extract(rests_.begin()).value().second;
     for (const std::uint32_t slot : std::exchange(world_.units[u].put_off, {})) {

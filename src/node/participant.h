@@ -32,6 +32,7 @@ struct ParticipantOptions {
   std::function<bool()> pulse_all;
   Duration pulse = {};  // how often; 0: a third of the session's ttl
   std::function<void(const Stuck&)> on_stuck;
+  Broken broken = Broken::nothing;
 };
 
 class Participant {

@@ -49,6 +49,7 @@ class Machine::Work {
   void take_in(std::uint32_t unit, detail::Written written);
   void forget_office();
   void round();
+  void work_on(std::set<std::uint32_t>& dirty);
   void work_on_dirty();
   void ask_for_plan();
   void note_refusals(const place::Plan& plan);
@@ -59,6 +60,7 @@ class Machine::Work {
   bool put_until_seen(const Key& key, PutDocument document);
 
   // detail/explain.cc
+  void explain_claims(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void add_orphans(Overview& overview) const;
 
@@ -90,6 +92,7 @@ class Machine::Work {
   void look_at_pulse(std::uint32_t node);
   void weigh_suspects();
   void look_at_node(std::uint32_t node);
+  void wait_for(std::uint32_t node, Duration gone);
   void count_node(std::uint32_t node);
   void wake_node(std::uint32_t node, Instant at);
   void look_at_maintenance();
@@ -117,7 +120,7 @@ class Machine::Work {
   };
   void look_at_hold(Hold& hold, const std::optional<Duration>& timeout, std::string_view what);
   bool may_move() const { return !maintenance_ && !frozen() && !by_hand(); }
-  bool frozen() const { return world_.config.freeze.has_value() && !freeze_.over; }
+  bool frozen() const { return world_.config.freeze.has_value() && !freeze_.over && options_.broken != Broken::ignore_freeze; }
   bool by_hand() const { return world_.config.maintenance.has_value() && !manual_.over; }
 
   const MachineOptions options_;

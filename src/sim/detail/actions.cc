@@ -24,6 +24,7 @@ Result<ControllerHost*> Simulation::Work::controller(std::uint64_t number) {
   return &controllers_[number - 1];
 }
 
+// Long because each kind is named once, so that the compiler says which one is missing.
 Result<> Simulation::Work::perform(const Action& action) {
   say("story", format(action));
   tell_checkers(action);
@@ -36,6 +37,7 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::cut:
     case Kind::cut_store:
     case Kind::cut_controllers:
+    case Kind::cut_node:
     case Kind::leave:
     case Kind::expire:
       return perform_on_node(action);
@@ -81,6 +83,9 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::reset:
     case Kind::drop_orphan:
       return edit_order(action);
+    case Kind::apply:
+      operator_->edit_again();
+      return {};
     case Kind::adopt:
       return adopt_orphans();
     case Kind::settings:
@@ -133,6 +138,7 @@ Result<> Simulation::Work::leave(NodeHost& host) {
     return {};
   }
   if (!host.main) return fail(Code::refused, "{} does not run", host.spec.name);
+  host.leaves = true;
   const NodeId name = host.spec.name;
   const auto token = std::weak_ptr(host.main->token);
   host.main->participant->leave(leave_within, [this, name, token](const Result<>& left) {
@@ -171,6 +177,11 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
     case Kind::stop:
       if (running.empty() && !owner.restarts) return fail(Code::refused, "{} does not run", name);
       for (NodeProcess* process : running) process->loop->stand_still(time);
+      seen_.set_silent(owner.spec.name, true, elapsed());
+      loop_.post_after(time, [this, node = owner.spec.name] {
+        const NodeHost& again = hosts_.at(node);
+        if (again.main && !again.main->loop->stands_still()) seen_.set_silent(node, false, elapsed());
+      });
       return {};
     case Kind::cut:
       cut_store(name, time);
@@ -181,6 +192,10 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
       return {};
     case Kind::cut_controllers:
       cut_network(name, "controllers", time);
+      return {};
+    case Kind::cut_node:
+      if (const auto other = host(action.words.other); !other) return fail(other.error());
+      cut_network(name, action.words.other.str(), time);
       return {};
     case Kind::leave:
       return leave(owner);

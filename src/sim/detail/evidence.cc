@@ -124,10 +124,14 @@ void Evidence::take_beat(const NodeId& name, std::optional<store::Entry> entry) 
   look_at(name);
 }
 
-bool Evidence::is_joined(const NodeEvidence& node) const {
+bool Evidence::is_joined(NodeEvidence& node) const {
   if (!node.live || !node.beat || node.beat->ended || node.incarnation != node.live->incarnation) return false;
+  if (node.doubted == node.incarnation) return false;
+  if (node.inventoried == node.incarnation) return true;
   const auto written = node.report_documents.find(*node.incarnation);
-  return (written == node.report_documents.end() ? 0 : written->second) >= node.live->inventory;
+  if ((written == node.report_documents.end() ? 0 : written->second) < node.live->inventory) return false;
+  node.inventoried = node.incarnation;
+  return true;
 }
 
 // A return that was too short to be noticed was none.
