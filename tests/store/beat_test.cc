@@ -60,6 +60,9 @@ TEST(Beat, IsReadableAndReadsBack) {
     Beat any{Identity("x"), count, Duration(*rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000)), "", ended};
     for (const char c : meta) any.meta += static_cast<char>(c & 0x7f);
     RC_ASSERT(parse_beat(entry_of(any, 1)) == any);
+    Entry spaced = entry_of(any, 1);  // which is read as any JSON is
+    spaced.value.insert(1, " ");
+    RC_ASSERT(parse_beat(spaced) == any);
   }));
 }
 

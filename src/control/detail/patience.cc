@@ -48,7 +48,8 @@ void Machine::Work::take(Pulsed pulsed) {
 bool Machine::Work::progress_matters(const detail::Unit& unit, std::uint32_t slot, const NodeId& of) const {
   const ShardRecord& record = unit.records[slot];
   if (record.hand_over || unit.orders.contains(unit.shards[slot])) return true;
-  if (!record.placement.empty() && record.placement.front() == of) return true;
+  // The preferred one, unless it leads already.
+  if (!record.placement.empty() && record.placement.front() == of && unit.views[slot].leader != of) return true;
   return std::ranges::any_of(record.holders, [&](const Holder& holder) {
     const NodeInfo* node = holder.may_be.str().empty() ? nullptr : world_.find_node(holder.node);
     return holder.leaving || (node != nullptr && (!node->facts.may_lead || node->facts.stopping));
