@@ -9,28 +9,57 @@ namespace evenkeel::control {
 
 enum class Broken : std::uint8_t {
   nothing,
-  ignore_incarnations,    // a report of an earlier incarnation counts as the present one's
+  // What is true, and who writes it.
+  ignore_incarnations,    // a node that came back counts as the one that was there
   believe_old_reports,    // a report counts although it is older than what the node was told
   lead_without_proof,     // a new leader is granted before the old one has provably stepped down
-  skip_seal,              // the best of those that are there leads, sealed or not
-  too_few_seals,          // one seal is enough, whatever acks says
   reuse_epoch,            // a grant does not raise the epoch
   forget_named_epochs,    // epochs that only reports name do not count
-  empty_may_lead,         // a replica that never held data may lead a shard that has some
+  forget_deleted_epochs,  // what a deleted workload has reached is not written down
   ignore_data_id,         // a new disk under an old name counts as the old one
   drop_on_absence,        // what the record does not name is dropped
+  begin_over_orphans,     // a shard without a record begins anew, whatever nodes hold of it
+  tell_before_inventory,  // a node is told something before all that it holds is known
+  unguarded_writes,       // a deposed controller's writes are not refused
+  first_step_too_early,   // an elected controller acts on what it happens to know
+  go_on_unread,           // a write of unknown outcome counts as not done
+  // Leadership.
+  skip_seal,              // the best of those that are there leads, sealed or not
+  too_few_seals,          // one seal is enough, whatever acks says
+  empty_may_lead,         // a replica that never held data may lead a shard that has some
+  any_may_lead,           // not the best of the sealed leads, but the preferred one
+  no_seal_wait,           // with acks 0, one that is expected back is not waited for
+  change_under_seal,      // replicas come and go while a seal is open
+  ignore_lag,             // a hand-over begins however far the new one is behind
+  lead_before_caught_up,  // a hand-over does not wait for the new one's progress
+  never_give_back,        // a hand-over that takes too long goes on
+  // Who comes and goes.
   break_before_make,      // the old replica goes before the new one serves
   ignore_min_active,      // replicas go although too few serve without them
   forget_voters_at_once,  // a leaver does not count any more before the leader knows
-  change_under_seal,      // replicas come and go while a seal is open
-  no_delay,               // a node that is gone is replaced at once
-  no_maintenance,         // moves go on, however many nodes are gone
-  no_throttle,            // copies are not counted
-  lead_before_caught_up,  // a hand-over does not wait for the new one's progress
+  too_many_extra,         // all new replicas come at once
   no_linger,              // a replica is dropped as soon as it has left the view
-  unguarded_writes,       // a deposed controller's writes are not refused
-  begin_over_orphans,     // a shard without a record begins anew, whatever nodes hold of it
-  first_step_too_early,   // an elected controller acts on what it happens to know
+  // Patience.
+  no_delay,               // a node that is gone is replaced at once
+  wait_below_min_active,  // a node that is gone is waited for, however few are left
+  forget_waits,           // a successor waits from the beginning
+  no_maintenance,         // moves go on, however many nodes are gone
+  stay_in_maintenance,    // maintenance does not end by itself
+  believe_all_suspects,   // however many are not heard of at once, all are suspect
+  trust_at_once,          // one that was suspect may lead as soon as it is heard of
+  // Limits and errors.
+  no_throttle,       // copies are not counted
+  throttle_leaders,  // a new leader waits while too much is copied
+  never_replace,     // what a node gave up stays there
+  // What operators and nodes ask.
+  ignore_disabled,          // a shard may be where an operator forbids it
+  remove_while_live,        // a node is removed although its session is not over
+  remove_last_copy,         // a node is removed although nobody else has its data
+  permit_below_min_active,  // a node may stop, however few serve without it
+  permits_apart,            // a node may stop, whoever else may
+  go_while_leading,         // a node may stop before its leaders have left
+  ignore_freeze,            // targets change while everything is frozen
+  forget_freeze,            // a successor does not know of it
 };
 
 struct BrokenName {

@@ -18,7 +18,8 @@ ReconcilerOptions reconciler_options(const ParticipantOptions& options) {
           .data = options.data,
           .session_ttl = options.node.session_ttl,
           .transitions_at_once = options.node.transitions_at_once,
-          .tries = options.node.tries};
+          .tries = options.node.tries,
+          .broken = options.broken};
 }
 
 // 52 bits, so that it is a whole number for every reader of JSON.
@@ -46,7 +47,8 @@ void Participant::Work::close() {
 
 bool Participant::Work::may_lead(const ShardId& shard, Epoch epoch) const {
   const detail::LeadTable::Lead lead = leads_.find(shard);
-  return lead.epoch == epoch && epoch != Epoch() && (lead.fencing == Fencing::epoch || is_current());
+  return lead.epoch == epoch && epoch != Epoch() &&
+         (lead.fencing == Fencing::epoch || is_current() || options_.broken == Broken::lead_without_session);
 }
 
 void Participant::Work::set_timer(Timer& timer, Instant due, void (Work::*then)()) {
@@ -232,6 +234,7 @@ void Participant::Work::lose() {
 // what is there of this one.
 void Participant::Work::join_anew() {
   log(Level::warn, "the store has lost what it had", session_->identity().str());
+  deadline_.store(Instant::min().time_since_epoch().count(), std::memory_order_seq_cst);  // before others can read of the end
   session_->end([](const Result<store::Revision>&) {});
 }
 

@@ -29,6 +29,7 @@ struct ParticipantOptions {
   std::function<void(const Pulse&)> send_pulse;
   Duration pulse = {};  // how often; 0: a third of the session's ttl
   std::function<void(const Stuck&)> on_stuck;
+  Broken broken = Broken::nothing;
 };
 
 class Participant {

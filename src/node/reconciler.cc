@@ -32,7 +32,7 @@ class Reconciler::Work {
   using Item = detail::Replica;
 
   Work(ReconcilerOptions options, std::vector<Held> inventory)
-      : options_(std::move(options)), book_(options_.name, options_.data) {
+      : options_(std::move(options)), book_(options_.name, options_.data, options_.broken) {
     for (Held& held : inventory) {
       Item item{.shard = held.shard, .known = held.version, .data_epoch = held.last, .progress = held.progress};
       if (held.refuses > held.version.epoch) item.sealed = Sealed{held.refuses, held.last, held.progress};
@@ -76,6 +76,7 @@ class Reconciler::Work {
   }
 
   void on(const SessionLost&) {
+    if (options_.broken == Broken::lead_without_session) return;
     standing_.joined = false;
     advance_all();
   }
@@ -101,6 +102,18 @@ class Reconciler::Work {
       update_lead(item);
     }
     for (const ReplicaTarget& entry : target.replicas) advance(items_.at({target.workload, entry.shard}));
+    if (options_.broken == Broken::drop_what_is_unsaid) drop_unsaid(target, terms);
+  }
+
+  // Only for tests.
+  void drop_unsaid(const Target& target, const std::shared_ptr<const detail::Terms>& terms) {
+    for (const ShardIndex shard : book_.shards(target.workload, target.bucket)) {
+      Item& item = items_.at({target.workload, shard});
+      if (item.named) continue;
+      detail::take_up(item, {.shard = shard, .state = StateId(std::string(state_dropped)), .version = item.known}, terms);
+      item.named = false;
+      advance(item);
+    }
   }
 
   void on(const TargetGone& gone) {
@@ -163,7 +176,9 @@ class Reconciler::Work {
     Duration pause = pause_after(item.tries);
     if (out) pause = std::min(pause, options_.session_ttl / out_pause_parts);
     item.retry_at = later(now_, pause);
-    if (out || run.transition.final.str() == state_dropped || item.tries < options_.tries) return;
+    if (out || run.transition.final.str() == state_dropped ||
+        item.tries < (options_.broken == Broken::give_up_at_once ? 1 : options_.tries))
+      return;
     item.gave_up = true;
     item.retry_at = Instant::min();
   }
@@ -206,9 +221,12 @@ class Reconciler::Work {
 
   void update_lead(Item& item) {
     const Epoch epoch = detail::leads_at(item, standing_);
-    if (item.lead == epoch) return;
+    const bool holds_on = options_.broken == Broken::lead_until_done && detail::is_bounded(item, item.state);
+    if (item.lead == epoch && (epoch == Epoch() || item.fencing == item.terms->fencing)) return;
+    if (holds_on && epoch == Epoch()) return;
     item.lead = epoch;
-    effects_.push_back(Lead{item.shard, epoch, item.terms->fencing});
+    item.fencing = item.terms->fencing;
+    effects_.push_back(Lead{item.shard, epoch, item.fencing});
   }
 
   void watch_the_way_out(Item& item) {
@@ -231,8 +249,15 @@ class Reconciler::Work {
     if (standing_.leaving || !item.told || !detail::seal_is_open(item) || now_ < item.seal_at) return false;
     if (item.run && detail::changes_bounded(item, item.run->transition)) return false;
     item.seal_asked = item.seal_wanted;
+    if (options_.broken == Broken::refuse_nothing) return seal_by_word(item);
     effects_.push_back(AskSeal{item.shard, *item.seal_asked});
     return true;
+  }
+
+  // Only for tests.
+  static bool seal_by_word(Item& item) {
+    item.sealed = Sealed{*std::exchange(item.seal_asked, std::nullopt), item.data_epoch, item.progress};
+    return false;
   }
 
   void stop_if_useless(Item& item) {

@@ -38,6 +38,7 @@
 
 #include "evenkeel/base/time.h"
 #include "evenkeel/model/documents.h"
+#include "evenkeel/node/broken.h"
 #include "evenkeel/node/handler.h"
 
 namespace evenkeel::node {
@@ -48,6 +49,7 @@ struct ReconcilerOptions {
   Duration session_ttl = 10s;
   std::uint32_t transitions_at_once = 64;
   std::uint32_t tries = 5;
+  Broken broken = Broken::nothing;
 };
 
 // Inputs.

@@ -26,6 +26,7 @@
 #include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/control/control.h"
 #include "evenkeel/model/documents.h"
+#include "evenkeel/node/broken.h"
 #include "evenkeel/sim/service_times.h"
 #include "evenkeel/sim/story.h"
 #include "evenkeel/store/memory/memory.h"
@@ -42,6 +43,7 @@ struct SimOptions {
   std::uint32_t writes_per_second = 20;  // by clients, over all shards
   ServiceTimes times;
   control::Broken broken = control::Broken::nothing;
+  node::Broken broken_nodes = node::Broken::nothing;
   bool check = true;           // run the checkers
   Duration sample_every = {};  // for plots; 0: no samples
 };

@@ -56,6 +56,7 @@ struct Action {
     cut,                   // cut NODE for TIME              nothing passes between it and anybody
     cut_store,             // cut NODE from the store for TIME
     cut_controllers,       // cut NODE from the controllers for TIME   only its pulses
+    cut_node,              // cut NODE from NODE for TIME              only their traffic
     leave,                 // leave NODE                     properly: permit, leaders away, goodbye
     expire,                // expire NODE                    its ephemeral keys go
     clock_ahead,           // set the clock of NODE ahead by TIME      when it starts next
@@ -97,6 +98,7 @@ struct Action {
     lead,                  // lead SHARD on NODE
     lead_accept_loss,      // lead SHARD accepting loss
     reset,                 // reset SHARD on NODE
+    apply,                 // apply                          what operators want, as they have said it so far
     adopt,                 // adopt                          all orphans; records from what nodes hold
     drop_orphan,           // drop orphan SHARD on NODE
     add,                   // add FIELDS                     {name: n4, zone: z1}: a node more, started

@@ -14,7 +14,8 @@ Workload workload_of(std::uint32_t shards, std::uint32_t replicas) {
   return workload;
 }
 
-Bench::Bench(bool restarts) : planner([](const Cluster& cluster) { return place::plan(cluster); }), restarts_(restarts) {
+Bench::Bench(bool restarts, Broken broken)
+    : planner([](const Cluster& cluster) { return place::plan(cluster); }), restarts_(restarts), broken_(broken) {
   config.settings.control.rebalance_delay = 60s;
   config.settings.control.max_offline = 2;
   take_over();
@@ -24,7 +25,7 @@ void Bench::take_over() {
   pending_.clear();
   plans_.clear();
   puts_.clear();
-  machine = std::make_unique<Machine>(MachineOptions{.cluster = ClusterId("bench")});
+  machine = std::make_unique<Machine>(MachineOptions{.cluster = ClusterId("bench"), .broken = broken_});
   for (const auto& [at, entry] : store) machine->step(Saw{entry.first, entry.second}, now);
   epoch_ = epoch_.next();
   restarting_ = true;

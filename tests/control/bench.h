@@ -31,7 +31,8 @@ struct BenchNode {
 
 class Bench {
  public:
-  explicit Bench(bool restarts = false);  // restarts: after every document another controller takes over
+  explicit Bench(bool restarts = false,  // after every document another controller takes over
+                 Broken broken = Broken::nothing);
 
   ConfigDocument config;
   void configure() { put({.kind = Key::Kind::config}, config); }
@@ -83,6 +84,7 @@ class Bench {
   void apply(const Commit& commit);
 
   const bool restarts_;
+  const Broken broken_;
   bool restarting_ = false;
   bool stuck_ = false;
   ControllerEpoch epoch_;

@@ -66,6 +66,23 @@ TEST(HandOver, TheNewOneLeadsOnceItHasAllThatTheOldOneHad) {
   EXPECT_EQ(three.bench.shard().view.leader, NodeId(second));
 }
 
+// It had more before it was started again.
+TEST(HandOver, PulsesOfAnEarlierProcessSayNothing) {
+  Three three(2);
+  const auto& [first, second] = std::pair(three.names[0], three.names[1]);
+  three.say(first, [](ReplicaReport& report) { report.progress = 500; });
+  const BenchNode& node = three.bench.node(second);
+  const ReplicaPulse pulse{.shard = s0, .last = node.held.at(s0).last, .progress = 500};
+  three.bench.feed(Pulsed{{.node = node.name, .incarnation = node.incarnation, .count = 1, .replicas = {pulse}}, 1h});
+  three.bench.restart(second);
+  three.bench.order(s0, {.lead = NodeId(second)});
+  three.bench.run(5s);
+  EXPECT_NE(three.bench.shard().view.leader, NodeId(second)) << three.bench.why();
+  three.say(second, [](ReplicaReport& report) { report.progress = 500; });
+  three.bench.run(1s);
+  EXPECT_EQ(three.bench.shard().view.leader, NodeId(second)) << three.bench.why();
+}
+
 TEST(HandOver, DoesNotBeginWhileTheNewOneIsFarBehind) {
   Three three(2);
   const auto& [first, second] = std::pair(three.names[0], three.names[1]);

@@ -103,6 +103,20 @@ TEST(Freeze, ASuccessorKeepsToItForAsLongAsItIsToLast) {
   EXPECT_TRUE(bench.shard().view.leader) << bench.why();
 }
 
+TEST(Freeze, OnceItsTimeIsOverASuccessorDoesNotBeginItAnew) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.config.freeze = Freeze{.reason = "audit", .timeout = 2min};
+  bench.configure();
+  bench.run(3min);
+  EXPECT_FALSE(bench.machine->overview().freeze);
+  bench.take_over();
+  EXPECT_FALSE(bench.machine->overview().freeze);
+  bench.end(bench.shard().view.leader->str());
+  bench.run(2s);
+  EXPECT_TRUE(bench.shard().view.leader) << bench.why();
+}
+
 // The node's own, else the workload's, else the cluster's.
 TEST(Delay, IsTheWorkloadsOwnIfItHasOne) {
   Bench bench;

@@ -202,6 +202,24 @@ TEST(Remove, IsRefusedWhileItIsLiveOrHasALastCopy) {
   EXPECT_EQ(bench.holders(), "n1");
 }
 
+// The first one's tombstone is written, and not seen yet.
+TEST(Remove, OneThatIsBeingRemovedHasNoCopy) {
+  Bench bench;
+  nodes(bench, 2, workload_of(1, 2));
+  bench.end("n1");
+  bench.end("n2");
+  std::vector<std::string> removed;
+  for (const char* name : {"n1", "n2"}) {
+    const Output out = bench.machine->step(
+        Saw{{.kind = Key::Kind::node, .node = NodeId(name)}, NodeDocument{.operation = Operation::remove}}, bench.now);
+    for (const Put& put : out.puts) {
+      if (std::holds_alternative<NodeDocument>(put.document)) removed.push_back(put.key.node.str());
+    }
+  }
+  EXPECT_EQ(removed, std::vector<std::string>{"n1"});
+  EXPECT_EQ(bench.trouble("n2"), "is not removed: it has the last copy of t/0");
+}
+
 TEST(Remove, LeavesATombstoneAndThatDiskDoesNotComeBack) {
   Bench bench;
   nodes(bench, 3, workload_of(1, 2));

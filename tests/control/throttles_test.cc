@@ -9,6 +9,7 @@ struct Fixture {
   bool begins(std::uint32_t shard, const Copy& copy, bool no_balance = false) {
     return throttles.may_begin(settings, {0, shard}, copy, now, no_balance, later);
   }
+  std::vector<Throttles::Where> told() { return throttles.take_waiting(settings, now); }
   ControlSettings settings;
   Throttles throttles{Broken::nothing};
   Instant now;
@@ -43,10 +44,35 @@ TEST(Throttles, RecoveryAndBalanceAreCountedApartAndRecoveryComesFirst) {
   EXPECT_FALSE(fixture.begins(2, {recovery, 2, 1, "a"}));
   fixture.throttles.set({0, 1}, {});  // the one for balance is done, and recovery waits: nothing more for balance
   EXPECT_FALSE(fixture.begins(3, {balance, 3, 1, "a"}));
-  EXPECT_EQ(fixture.throttles.take_waiting(), (std::vector<Throttles::Where>{{0, 2}, {0, 3}}));
+  EXPECT_EQ(fixture.told(), std::vector<Throttles::Where>{});
   fixture.throttles.set({0, 0}, {});
+  EXPECT_EQ(fixture.told(), (std::vector<Throttles::Where>{{0, 2}}));
+  fixture.throttles.forget({0, 2});
   EXPECT_TRUE(fixture.begins(2, {recovery, 2, 1, "a"}));
   EXPECT_TRUE(fixture.begins(3, {balance, 3, 1, "a"}));
+}
+
+TEST(Throttles, NobodyWaitsBehindThoseOfASlowNode) {
+  Fixture fixture;
+  fixture.settings.recovery_per_node.copies = 1;
+  EXPECT_TRUE(fixture.begins(0, {recovery, 1, 1, "a"}));
+  for (std::uint32_t shard = 1; shard < 500; ++shard) EXPECT_FALSE(fixture.begins(shard, {recovery, 1, 1, "a"}));
+  EXPECT_TRUE(fixture.begins(500, {recovery, 2, 1, "a"}));
+  EXPECT_FALSE(fixture.begins(501, {recovery, 2, 1, "a"}));
+  fixture.throttles.set({0, 500}, {});
+  EXPECT_EQ(fixture.told(), (std::vector<Throttles::Where>{{0, 501}}));
+}
+
+TEST(Throttles, ManyAreToldInPartsAndEachOnce) {
+  Fixture fixture;
+  fixture.settings.recovery.copies = 1;
+  EXPECT_TRUE(fixture.begins(0, {recovery, 1, 1, "a"}));
+  for (std::uint32_t shard = 1; shard <= 100; ++shard) EXPECT_FALSE(fixture.begins(shard, {recovery, 1, 1, "a"}));
+  fixture.throttles.set({0, 0}, {});
+  EXPECT_EQ(fixture.told().size(), 64u);
+  EXPECT_TRUE(fixture.throttles.looks_again());
+  EXPECT_EQ(fixture.told().size(), 36u);
+  EXPECT_FALSE(fixture.throttles.looks_again());
 }
 
 TEST(Throttles, WhereTooMuchFailsNothingIsCopiedForBalance) {

@@ -4,7 +4,7 @@
 //
 //   one leader, by proof             crash, standstill, cut, stale, clocks, twin, hung
 //   seal, then lead                  acks, seal_wait, new_disk; control/leadership_test
-//   a lost leader, by epoch          fencing_by_epoch, suspect
+//   a lost leader, by epoch          fencing_by_epoch, fencing_changed, suspect
 //   a controller doubts itself       distrust, deaf_controller
 //   hand-over, and its time-out      lead, hand_over; control/leadership_test
 //   the preferred leader             preferred, restart; properties_test

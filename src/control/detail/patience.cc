@@ -36,10 +36,10 @@ void Machine::Work::take(Pulsed pulsed) {
     detail::Unit& unit = world_.units[u];
     const auto slot = unit.slot(replica.shard.shard);
     if (!slot) continue;
-    detail::Progress& progress = unit.progress[n * static_cast<std::uint32_t>(unit.shards.size()) + *slot];
-    const detail::Progress now{replica.last, replica.progress};
-    if (now <= progress) continue;
-    progress = now;
+    detail::PulsedProgress& known = unit.progress[n * static_cast<std::uint32_t>(unit.shards.size()) + *slot];
+    const detail::PulsedProgress now{pulsed.pulse.incarnation, {replica.last, replica.progress}};
+    if (known == now) continue;
+    known = now;
     if (progress_matters(unit, *slot, node.name)) world_.touch(u, *slot);
   }
 }
@@ -110,7 +110,8 @@ void Machine::Work::look_at_pulse(std::uint32_t n) {
     node.steady_since.reset();
   } else {
     suspects_.erase(n);
-    if (pulses) node.steady_since = now_;
+    // If it was this controller that did not hear, nobody was unsteady.
+    if (pulses && !world_.distrusts_itself) node.steady_since = now_;
   }
   if (suspected || pulses) say(Event::Kind::node, std::nullopt, node.name, suspected ? "is suspect" : "is heard of again");
 }
@@ -121,7 +122,7 @@ void Machine::Work::weigh_suspects() {
   std::erase_if(turned_suspect_, [&](Instant at) { return at + ttl <= now_; });
   const std::size_t most = std::max(std::size_t{1}, pulsing_.size() / 10);
   const bool distrusts = turned_suspect_.size() > most || (world_.distrusts_itself && suspects_.size() > most);
-  if (distrusts == world_.distrusts_itself) return;
+  if (distrusts == world_.distrusts_itself || options_.broken == Broken::believe_all_suspects) return;
   world_.distrusts_itself = distrusts;
   world_.nodes_touched.insert(suspects_.begin(), suspects_.end());
   say(Event::Kind::node, std::nullopt, std::nullopt,
@@ -175,7 +176,8 @@ void Machine::Work::wait_for(std::uint32_t n, Duration gone) {
 // Those that hold something count; who may be gone does not count as gone.
 void Machine::Work::count_node(std::uint32_t n) {
   NodeInfo& node = world_.nodes[n];
-  const bool counted = !node.facts.removed && node.order.operation != Operation::forget && !node.units.empty();
+  const bool forgotten = node.order.operation == Operation::forget && !node.facts.joined;
+  const bool counted = !node.facts.removed && !forgotten && !node.units.empty();
   const bool gone = counted && (!node.facts.joined || node.facts.suspect) && !detail::is_on_permit(node);
   const std::string zone = node.live ? node.live->zone.substr(0, node.live->zone.find('/')) : node.last_zone;
   if (counted == node.counted && gone == node.counted_gone && zone == node.counted_zone) return;
@@ -219,7 +221,7 @@ void Machine::Work::enter_or_leave() {
     maintenance_since_ = now_;
     maintenance_before_ = {};
     say(Event::Kind::maintenance, std::nullopt, std::nullopt, fmt::format("begins: {}", *maintenance_));
-  } else if (maintenance_ && offline <= few) {
+  } else if (maintenance_ && offline <= few && options_.broken != Broken::stay_in_maintenance) {
     maintenance_.reset();
     world_.plan_due = true;
     world_.touch_all();
@@ -266,8 +268,12 @@ void Machine::Work::save_waits() {
   }
   waits.entered = maintenance_.has_value();
   if (maintenance_) waits.maintenance = maintenance_before_ + (now_ - *maintenance_since_);
-  if (by_hand()) waits.maintenance = manual_.waited(now_);
-  if (frozen()) waits.freeze = freeze_.waited(now_);
+  // Also once their time is over, or a successor would begin them anew.
+  const auto waited = [&](const Hold& hold, const std::optional<Duration>& timeout) {
+    return timeout ? std::min(hold.waited(now_), *timeout) : hold.waited(now_);
+  };
+  if (world_.config.maintenance) waits.maintenance = waited(manual_, world_.config.maintenance->timeout);
+  if (world_.config.freeze) waits.freeze = waited(freeze_, world_.config.freeze->timeout);
   const bool idle = waits == WaitsDocument{};
   if (waits == saved_waits_) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
   const bool news = waits.entered != saved_waits_.entered || waits.gone.size() != saved_waits_.gone.size() ||

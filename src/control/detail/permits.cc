@@ -23,6 +23,7 @@ bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
   const auto stays = [&](const NodeId& other) {
     const NodeInfo* node = world_.find_node(other);
     if (other == name || node == nullptr) return false;
+    if (options_.broken == Broken::permits_apart) return true;
     // One that is being written is as good as given; one whose node is back counts until it is taken away.
     const bool has_one = node->permit && is_given(*node->permit);
     const auto put = puts_.find({Key::Kind::permit, other, WorkloadId()});
@@ -67,7 +68,7 @@ void Machine::Work::answer_permit(std::uint32_t n) {
   std::string why;
   if (!may_move()) {
     next.reason = "the cluster is in maintenance or frozen";
-  } else if (next.allow_outage || may_stop(n, why)) {
+  } else if (next.allow_outage || may_stop(n, why) || options_.broken == Broken::permit_below_min_active) {
     next.stage = Stage::granted;
     next.reason.clear();
   } else {
@@ -99,7 +100,7 @@ void Machine::Work::look_at_permit(std::uint32_t n) {
     world_.touch_node(n);
   }
   if (next.stage == Stage::granted) {
-    if (leads_or_is_shown(n)) return;
+    if (leads_or_is_shown(n) && options_.broken != Broken::go_while_leading) return;
     next.stage = Stage::go;
     if (put_until_seen(key, next)) say(Event::Kind::permit, std::nullopt, node.name, "may stop");
     return;
@@ -180,7 +181,9 @@ std::optional<ShardId> Machine::Work::last_copy_on(std::uint32_t n) const {
       if (!record.has_data || own == record.holders.end() || !own->arrived || own->told.str() == state_dropped) continue;
       const bool others = std::ranges::any_of(record.holders, [&](const Holder& other) {
         const NodeInfo* node = world_.find_node(other.node);
-        const bool lost = node != nullptr && (node->facts.removed || (node->facts.joined && node->facts.data != other.data));
+        const bool going = puts_.contains({Key::Kind::node, other.node, WorkloadId()});  // its tombstone is being written
+        const bool lost =
+            node != nullptr && (node->facts.removed || going || (node->facts.joined && node->facts.data != other.data));
         return other.node != name && other.arrived && other.told.str() != state_dropped && !lost;
       });
       if (!others) return ShardId{world_.workloads[unit.workload].name, unit.shards[slot]};
@@ -193,12 +196,13 @@ std::optional<ShardId> Machine::Work::last_copy_on(std::uint32_t n) const {
 void Machine::Work::try_to_remove(std::uint32_t n) {
   NodeInfo& node = world_.nodes[n];
   if (node.facts.removed) return;
-  const auto last = last_copy_on(n);
-  if (node.beat && !node.beat->ended) {
+  const auto last = options_.broken == Broken::remove_last_copy ? std::nullopt : last_copy_on(n);
+  const bool live = options_.broken != Broken::remove_while_live;
+  if (live && node.beat && !node.beat->ended) {
     node.trouble = "is not removed: it is live";
   } else if (detail::is_on_permit(node)) {
     node.trouble = "is not removed: it has leave to be gone";
-  } else if (!node.facts.over) {
+  } else if (live && !node.facts.over) {
     node.trouble = "is not removed: its session is not over";
   } else if (last) {
     node.trouble = fmt::format("is not removed: it has the last copy of {}", format(*last));

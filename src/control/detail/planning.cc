@@ -66,8 +66,10 @@ class ProblemMaker {
     if (gone) node.status = lost ? NodeStatus::down : NodeStatus::cordoned;
     if (!gone && info.live && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
     index_.emplace(info.name, NodeIndex(static_cast<std::uint32_t>(cluster_.nodes.size())));
-    for (const ShardId& shard : info.order.disabled)
-      cluster_.barred.push_back({shard.workload, shard.shard, index_.at(info.name)});
+    for (const ShardId& shard : info.order.disabled) {
+      if (world_.broken != Broken::ignore_disabled)
+        cluster_.barred.push_back({shard.workload, shard.shard, index_.at(info.name)});
+    }
     cluster_.nodes.push_back(std::move(node));
   }
 
@@ -182,7 +184,7 @@ class ProblemMaker {
   // How many of the nodes that are waited for must be replaced at once, so that min_active serve.
   std::uint32_t spare_of(const WorkloadInfo& info, const Unit& unit, std::uint32_t slot) const {
     const ShardRecord& record = unit.records[slot];
-    if (!record.has_data) return 0;
+    if (!record.has_data || world_.broken == Broken::wait_below_min_active) return 0;
     std::uint32_t there = 0;
     for (const Holder& holder : record.holders) {
       const NodeFacts* facts = world_.facts(unit, slot, holder.node).node;
@@ -199,7 +201,7 @@ class ProblemMaker {
         cluster_.barred.push_back({info.name, unit.shards[slot], found->second});
     };
     for (auto at = unit.gave_up.lower_bound({slot, 0}); at != unit.gave_up.end() && at->first.first == slot; ++at) {
-      if (now_ < at->second + failed_for) bar(world_.nodes[at->first.second].name);
+      if (now_ < at->second + failed_for && world_.broken != Broken::never_replace) bar(world_.nodes[at->first.second].name);
     }
     if (!never_lets_go(info.spec)) return;
     const auto relieve = [&](const NodeId& name) {
@@ -284,6 +286,7 @@ std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem) {
     problem.placement.erase(name);
     std::erase_if(problem.moving, [&](const Moving& moving) { return moving.workload == name; });
     std::erase_if(problem.barred, [&](const Barred& barred) { return barred.workload == name; });
+    std::erase_if(problem.recent, [&](const Recent& recent) { return recent.workload == name; });
   }
 }
 
@@ -305,6 +308,34 @@ bool want(World& world, std::uint32_t u, std::uint32_t slot, std::vector<NodeId>
 
 }  // namespace
 
+namespace {
+
+// The part of a node's zone that replicas are spread over; empty: it has none.
+std::string domain_of(const World& world, const NodeId& name, const std::string& level) {
+  const NodeInfo* node = world.find_node(name);
+  if (node == nullptr || !node->live) return "";
+  const std::string& zone = node->live->zone;
+  const auto& levels = world.config.settings.levels;
+  const auto at = std::ranges::find(levels, level) - levels.begin();
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i <= at && end != std::string::npos; ++i) end = zone.find('/', i == 0 ? 0 : end + 1);
+  return zone.substr(0, end);
+}
+
+// Whether one takes the other's place without two of the shard's replicas in one domain, where that must not be.
+bool may_take_place(const World& world, const Unit& unit, const std::vector<NodeId>& nodes, const NodeId& from,
+                    const NodeId& to) {
+  const WorkloadInfo& workload = world.workloads[unit.workload];
+  const Spread spread = workload.document ? workload.document->spec.spread.value_or(world.config.settings.spread) : Spread{};
+  const std::string domain = domain_of(world, to, spread.level);
+  if (!spread.hard || domain.empty()) return true;
+  return std::ranges::none_of(
+      nodes, [&](const NodeId& other) { return other != from && domain_of(world, other, spread.level) == domain; });
+}
+
+}  // namespace
+
+// What cannot be there is drained from the old one like anything else.
 void swap_places(World& world) {
   for (std::uint32_t n = 0; n < world.nodes.size(); ++n) {
     const NodeInfo* other = swaps_with(world, world.nodes[n]);
@@ -315,6 +346,7 @@ void swap_places(World& world) {
         std::vector<NodeId> nodes = placement_of(world.units[u], slot);
         const auto at = std::ranges::find(nodes, from);
         if (at == nodes.end() || std::ranges::find(nodes, to) != nodes.end()) continue;
+        if (!may_take_place(world, world.units[u], nodes, from, to)) continue;
         *at = to;
         want(world, u, slot, std::move(nodes));
       }

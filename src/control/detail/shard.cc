@@ -83,6 +83,7 @@ void ShardStep::take_back() {
   for (Holder& holder : next_.holders) {
     const HolderFacts known = facts(holder);
     if (known.node == nullptr || !known.node->joined || known.node->incarnation == holder.incarnation) continue;
+    if (broken(Broken::ignore_incarnations)) continue;
     if (is_lost_disk(holder)) continue;  // members: it goes, and may come again as a new one
     holder.incarnation = known.node->incarnation;
     holder.version = {};

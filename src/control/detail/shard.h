@@ -43,7 +43,8 @@ struct NodeFacts {
   bool unknown = true;  // which session is its latest is not known: then `over` says that all are, by the time that has passed
   DataId data;
   bool suspect = false;        // it has not been heard of for a while
-  bool may_lead = true;        // no operation, permit or unsteadiness forbids it
+  bool may_lead = true;        // no operation or permit forbids it
+  bool steady = true;          // it has not been suspect for a while
   bool stopping = false;       // it may stop at any moment now: it has been given its permit
   bool expected_back = false;  // gone, and waited for
   bool removed = false;        // by an operator: its data does not come back

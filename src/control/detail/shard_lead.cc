@@ -10,13 +10,12 @@ constexpr Duration hand_over_pause = 30s;  // after one that failed
 }  // namespace
 
 Epoch ShardStep::next_epoch() const {
-  if (broken(Broken::reuse_epoch)) return std::max(next_.version.epoch, Epoch(1));
   const Epoch named = broken(Broken::forget_named_epochs) ? Epoch(0) : in_.highest;
   return std::max({next_.version.epoch, named, next_.seal.value_or(Epoch(0))}).next();
 }
 
 void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
-  next_.version.epoch = epoch;
+  next_.version.epoch = broken(Broken::reuse_epoch) ? std::max(was_.version.epoch, Epoch(1)) : epoch;
   next_.seal.reset();
   next_.hand_over.reset();
   next_.has_data = true;
@@ -41,8 +40,8 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
 // Whether it can take over in a planned way: it is well, and near enough to what the leader has.
 bool ShardStep::may_follow_up(const Holder& holder) const {
   const NodeFacts* node = facts(holder).node;
-  return counts(holder) && !holder.leaving && holder.arrived && is_in(holder, spec_.rest) && node->may_lead && !node->suspect &&
-         !node->stopping;
+  return counts(holder) && !holder.leaving && holder.arrived && is_in(holder, spec_.rest) && node->may_lead && node->steady &&
+         !node->suspect && !node->stopping;
 }
 
 // The first of the placement that can lead.
@@ -116,7 +115,7 @@ void ShardStep::lead_on(Holder& leader) {
   const Progress ahead = known.progress, behind = facts(*wanted).progress;
   const bool follows = ahead.last == behind.last;
   const std::uint64_t lag = ahead.progress > behind.progress ? ahead.progress - behind.progress : 0;
-  if (spec_.seals && (!follows || lag > spec_.control.lag_max)) {
+  if (spec_.seals && (!follows || lag > spec_.control.lag_max) && !broken(Broken::ignore_lag)) {
     if (follows) {
       say("{} is to lead, and is {} behind {}", wanted->node, lag, leader.node);
     } else {
@@ -148,7 +147,7 @@ void ShardStep::follow_hand_over() {
     return grant(*to, next_epoch(), from->reason);
   }
   const Instant end = *timers_.handing + spec_.control.hand_over;
-  if (well && in_.now < end) {
+  if (well && (in_.now < end || broken(Broken::never_give_back))) {
     say("{} is to lead, and waits for what {} had", to->node, from->node);
     return wake_at(end);
   }
@@ -173,7 +172,7 @@ std::size_t ShardStep::seals_needed() const {
 // acks 0: all that are there are asked. Those that are gone are waited for a moment if they are more, as when a cluster starts: for one that has
 // just died a wait would only keep the shard without a leader.
 bool ShardStep::seal_is_patient() const {
-  if (spec_.control.acks > 0 || accepts_loss()) return true;
+  if (spec_.control.acks > 0 || accepts_loss() || broken(Broken::no_seal_wait)) return true;
   const Instant end = *timers_.sealing + spec_.control.seal_wait;
   if (in_.now >= end) return true;
   std::size_t sealed = 0, gone = 0;
@@ -240,8 +239,9 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   const auto rank = [&](const Holder* holder) {
     const auto& seal = facts(*holder).report->sealed;
     const NodeFacts* node = facts(*holder).node;
+    if (broken(Broken::any_may_lead)) return std::tuple(Epoch(0), std::uint64_t{0}, true, -place_of(*holder));
     return std::tuple(seal ? seal->last : Epoch(0), seal ? seal->progress : 0,
-                      node->may_lead && !node->stopping && !node->suspect, -place_of(*holder));
+                      node->may_lead && !node->stopping && !node->suspect, node->steady, -place_of(*holder));
   };
   return **std::ranges::max_element(able, {}, rank);
 }
@@ -272,6 +272,7 @@ void ShardStep::seal_and_lead() {
   }
   if (seals.able.empty()) return say("nobody leads: nobody that is there has held its data");
   Holder& best = best_of(seals.able);
+  if (broken(Broken::throttle_leaders) && !in_.take_slot(best.node, Slot::recovery)) return;
   // Enough are sealed against whoever led before: it can acknowledge nothing more, and is told to step down with everybody else.
   for (Holder& holder : next_.holders) {
     if (holder.may_be == *spec_.lead) holder.may_be = {};
@@ -287,9 +288,12 @@ void ShardStep::lead_first() {
     const NodeFacts* known = facts(holder).node;
     return counts(holder) && is_present(holder) && !is_failed(holder) && known->may_lead && !known->suspect && !known->stopping;
   };
-  for (const NodeId& node : next_.placement) {
-    Holder* holder = find(node);
-    if (holder != nullptr && may(*holder)) return grant(*holder, next_epoch(), Reason::first);
+  for (const bool steady : {true, false}) {
+    for (const NodeId& node : next_.placement) {
+      Holder* holder = find(node);
+      if (holder == nullptr || !may(*holder) || facts(*holder).node->steady != steady) continue;
+      return grant(*holder, next_epoch(), Reason::first);
+    }
   }
   for (Holder& holder : next_.holders) {
     if (may(holder) && !holder.leaving) return grant(holder, next_epoch(), Reason::failover);
@@ -297,12 +301,17 @@ void ShardStep::lead_first() {
   say("nobody leads: none of its nodes is there");
 }
 
-// Bounded states that are not leadership: whoever has room is sent there, in the order of the placement.
+// Bounded states that are not leadership: who is to go leaves them first, and whoever has room is sent there, in the order of the placement.
 void ShardStep::fill_bounded() {
   for (const State& state : spec_.model->states()) {
     if (state.count.kind != StateCount::Kind::number || (spec_.lead && state.name == *spec_.lead)) continue;
     std::uint32_t taken = 0;
-    for (const Holder& holder : next_.holders) taken += holder.may_be == state.name ? 1 : 0;
+    for (Holder& holder : next_.holders) {
+      taken += holder.may_be == state.name ? 1 : 0;
+      if (holder.told != state.name || !is_present(holder)) continue;
+      const NodeFacts* node = facts(holder).node;
+      if (!node->may_lead || node->stopping || !is_placed(holder.node)) tell(holder, spec_.rest, Reason::move);
+    }
     for (const NodeId& node : next_.placement) {
       if (taken >= state.count.number) break;
       Holder* holder = find(node);
@@ -336,7 +345,10 @@ void ShardStep::lead() {
     return say("waits for {} to step down", leads->node);
   }
   if (next_.hand_over) return follow_hand_over();
-  if (next_.holders.empty()) return;
+  if (next_.holders.empty()) {
+    if (next_.has_data && spec_.seals) begins_anew();
+    return;
+  }
   if (!next_.has_data || !spec_.seals) return lead_first();
   seal_and_lead();
 }

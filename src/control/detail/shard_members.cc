@@ -8,11 +8,17 @@
 
 namespace evenkeel::control::detail {
 
+// Nobody leads it, nor may still believe that, and those at rest hold nothing: whoever comes or goes, nothing is lost.
+bool ShardStep::is_unled_and_empty() const {
+  return spec_.lead && !spec_.seals &&
+         std::ranges::none_of(next_.holders, [&](const Holder& holder) { return holder.may_be == *spec_.lead; });
+}
+
 // Not under an open seal, nor while nobody leads a shard that has data.
 bool ShardStep::may_change_members() const {
   if (broken(Broken::change_under_seal) || spec_.deleted) return true;
   if (next_.seal || next_.hand_over) return false;
-  if (!spec_.lead || !next_.has_data) return true;
+  if (!spec_.lead || !next_.has_data || is_unled_and_empty()) return true;
   return std::ranges::any_of(next_.holders, [&](const Holder& holder) {
     // Not one that is told just now, whatever it reported before.
     const bool told = holder.told == *spec_.lead && holder.version != Version{};
@@ -58,7 +64,8 @@ void ShardStep::add() {
   for (const NodeId& node : next_.placement) {
     const HolderFacts known = in_.facts(node);
     if (find(node) != nullptr || known.node == nullptr || !known.node->joined || known.node->stopping) continue;
-    if (used >= replicas() + spec_.extra) return say("{} waits: it has {} replicas already", node, used);
+    if (used >= replicas() + spec_.extra && !broken(Broken::too_many_extra))
+      return say("{} waits: it has {} replicas already", node, used);
     if (!in_.take_slot(node, slot)) {
       say("{} waits for its turn to copy", node);
       continue;
@@ -110,7 +117,8 @@ void ShardStep::leave() {
 // Whether the leader counts without it, and so many others have all that was acknowledged with its help that a seal without it is as good as one
 // with it.
 bool ShardStep::is_done_without(const Holder& leaver) {
-  if (!spec_.lead || !next_.has_data || spec_.deleted || broken(Broken::forget_voters_at_once)) return true;
+  if (!spec_.lead || !next_.has_data || spec_.deleted || is_unled_and_empty() || broken(Broken::forget_voters_at_once))
+    return true;
   const auto leads = std::ranges::find(next_.holders, *spec_.lead, &Holder::told);
   const ReplicaReport* report = leads == next_.holders.end() ? nullptr : heard(*leads);
   if (report == nullptr || report->state != *spec_.lead || report->version < leaver.version) {
@@ -225,12 +233,17 @@ void ShardStep::adopt() {
 }
 
 void ShardStep::drop_orphans() {
+  if (in_.order == nullptr && !broken(Broken::drop_on_absence)) return;
+  const StateId dropped{std::string(state_dropped)};
+  for (const Orphan& orphan : in_.orphans) {
+    if (broken(Broken::drop_on_absence) && orphan.present) next_.holders.push_back(holder_of(orphan, dropped));
+  }
   if (in_.order == nullptr) return;
   for (const NodeId& node : in_.order->drop) {
     const auto orphan = std::ranges::find(in_.orphans, node, &Orphan::node);
     if (orphan == in_.orphans.end() || find(node) != nullptr) continue;
     if (orphan->present) {
-      next_.holders.push_back(holder_of(*orphan, StateId(std::string(state_dropped))));
+      next_.holders.push_back(holder_of(*orphan, dropped));
     } else {
       say("{} is to drop what it holds, and is not there", node);
       drop_waits_ = true;
@@ -254,6 +267,9 @@ bool ShardStep::waits_for_adoption() {
 
 void ShardStep::change_members() {
   forget_dropped();
+  // All that there was goes by order: should the workload be wanted again, it begins anew.
+  if (spec_.deleted && std::ranges::none_of(next_.holders, [&](const Holder& holder) { return counts(holder); }))
+    next_.has_data = false;
   drop_orphans();
   adopt();
   if (!may_change_members()) return;

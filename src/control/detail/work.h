@@ -47,6 +47,7 @@ class Machine::Work {
   void take_in(std::uint32_t unit, const Commit& commit);
   void forget_office();
   void round();
+  void work_on(std::set<std::uint32_t>& dirty);
   void work_on_dirty();
   void ask_for_plan();
   void note_refusals(const place::Plan& plan);
@@ -116,7 +117,7 @@ class Machine::Work {
   };
   void look_at_hold(Hold& hold, const std::optional<Duration>& timeout, std::string_view what);
   bool may_move() const { return !maintenance_ && !frozen() && !by_hand(); }
-  bool frozen() const { return world_.config.freeze.has_value() && !freeze_.over; }
+  bool frozen() const { return world_.config.freeze.has_value() && !freeze_.over && options_.broken != Broken::ignore_freeze; }
   bool by_hand() const { return world_.config.maintenance.has_value() && !manual_.over; }
 
   const MachineOptions options_;

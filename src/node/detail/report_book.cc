@@ -9,10 +9,10 @@ void ReportBook::begin(Incarnation incarnation) {
 }
 
 bool ReportBook::read(const Target& target) {
-  if (target.incarnation != incarnation_) return false;
+  if (target.incarnation != incarnation_ && broken_ != Broken::obey_others) return false;
   const Place place{target.workload, target.bucket};
   Document& document = documents_[place];
-  if (document.obeyed && target.number <= *document.obeyed) return false;
+  if (document.obeyed && target.number <= *document.obeyed && broken_ != Broken::obey_old) return false;
   document.obeyed = target.number;
   touched_.insert(place);
   return true;

@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "evenkeel/model/exchange.h"
+#include "evenkeel/node/broken.h"
 #include "evenkeel/node/detail/replica.h"
 
 namespace evenkeel::node::detail {
 
 class ReportBook {
  public:
-  ReportBook(NodeId node, DataId data) : node_(std::move(node)), data_(std::move(data)) {}
+  ReportBook(NodeId node, DataId data, Broken broken) : node_(std::move(node)), data_(std::move(data)), broken_(broken) {}
 
   // A new incarnation, which has read and said nothing.
   void begin(Incarnation incarnation);
@@ -41,6 +42,7 @@ class ReportBook {
 
   NodeId node_;
   DataId data_;
+  Broken broken_;
   Incarnation incarnation_;
   std::map<Place, Document> documents_;
   std::set<Place> touched_;

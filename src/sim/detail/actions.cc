@@ -37,6 +37,7 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::cut:
     case Kind::cut_store:
     case Kind::cut_controllers:
+    case Kind::cut_node:
     case Kind::leave:
     case Kind::expire:
       return perform_on_node(action);
@@ -82,6 +83,9 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::reset:
     case Kind::drop_orphan:
       return edit_order(action);
+    case Kind::apply:
+      operator_->edit_again();
+      return {};
     case Kind::adopt:
       return adopt_orphans();
     case Kind::settings:
@@ -134,6 +138,7 @@ Result<> Simulation::Work::leave(NodeHost& host) {
     return {};
   }
   if (!host.main) return fail(Code::refused, "{} does not run", host.spec.name);
+  host.leaves = true;
   const NodeId name = host.spec.name;
   const auto token = std::weak_ptr(host.main->token);
   host.main->participant->leave(leave_within, [this, name, token](const Result<>& left) {
@@ -187,6 +192,10 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
       return {};
     case Kind::cut_controllers:
       cut_network(name, "controllers", time);
+      return {};
+    case Kind::cut_node:
+      if (const auto other = host(action.words.other); !other) return fail(other.error());
+      cut_network(name, action.words.other.str(), time);
       return {};
     case Kind::leave:
       return leave(owner);

@@ -56,7 +56,8 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
                                    .data = process.disk->id,
                                    .owns_data = true,
                                    .rng = Rng(options_.seed).split("incarnations").split(name.str()).split(host.starts),
-                                   .version = "sim"};
+                                   .version = "sim",
+                                   .broken = options_.broken_nodes};
   options.node.log = &*node_log_;
   if (options_.pulses) options.send_pulse = [this, name](const Pulse& pulse) { send_pulse(name, pulse); };
   options.on_stuck = [this, name, weak = std::weak_ptr(process.token)](const node::Stuck& stuck) {
@@ -68,6 +69,7 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
       for (NodeProcess* one : processes(owner)) {
         if (one->token != token) continue;
         kill(owner, one);
+        if (owner.leaves && !owner.main) owner.killed = owner.left = true;
         owner.restarts = !owner.main && !owner.killed;
         break;
       }
@@ -103,7 +105,7 @@ std::unique_ptr<NodeProcess> Simulation::Work::start_process(NodeHost& host, std
 }
 
 void Simulation::Work::start(NodeHost& host) {
-  host.left = host.killed = host.restarts = false;
+  host.leaves = host.left = host.killed = host.restarts = false;
   host.main = start_process(host, host.disk);
 }
 

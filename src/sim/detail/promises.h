@@ -57,6 +57,7 @@ struct ShardChange {
   std::vector<const Holder*> told_off() const;
   std::vector<const Holder*> dropped() const;
   bool accepts_loss() const;
+  bool is_adopted(const Holder& holder) const;  // an operator asked for it
   // Deleted, wholly or by a smaller number of shards.
   bool is_deleted() const;
 };

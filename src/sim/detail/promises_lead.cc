@@ -22,6 +22,10 @@ bool ShardChange::accepts_loss() const {
   return !known.order_gone || *known.order_gone + grace >= seen.now;
 }
 
+bool ShardChange::is_adopted(const Holder& holder) const {
+  return known.order && std::ranges::find(known.order->adopt, holder.node) != known.order->adopt.end();
+}
+
 bool ShardChange::is_deleted() const {
   return specs.any(seen.now, [&](const Spec& one) { return one.deleted || shard.shard.value() >= one.workload.shards; });
 }
@@ -184,14 +188,16 @@ void as_reported(const ShardChange& change, Findings& findings) {
       findings.broken(name, "{} counts the disk of {} for another one", change.name(), holder.node);
     const Holder* old = find_holder(change.before, holder.node);
     if (!holder.arrived || (old != nullptr && old->arrived) || holder.told == change.spec().lead) continue;
+    if (!change.before.has_data && change.is_adopted(holder)) continue;  // it has data, by its own word and an operator's
     const Said* said = change.seen.said(change.shard, holder.node, holder.incarnation);
     const Version told = old == nullptr || old->incarnation != holder.incarnation ? holder.version : old->version;
-    // What is adopted was never told anything: that it holds it is all that it has said.
-    const bool adopted = change.before.version.epoch == Epoch(0) && holder.held_before && said != nullptr;
-    const bool came = said != nullptr && std::ranges::any_of(said->in, [&](const auto& in) {
-                        return change.spec().model->serves(in.first) && in.second >= told;
-                      });
-    if (!came && !adopted) findings.broken(name, "{} has come to {}, which it has not said", change.name(), holder.node);
+    // A record that is made again from what nodes hold counts those as come.
+    const bool adopted =
+        said != nullptr && !change.before.has_data && change.before.holders.empty() && holder.reason == Reason::operator_asked;
+    const bool came = adopted || (said != nullptr && std::ranges::any_of(said->in, [&](const auto& in) {
+                                    return change.spec().model->serves(in.first) && in.second >= told;
+                                  }));
+    if (!came) findings.broken(name, "{} has come to {}, which it has not said", change.name(), holder.node);
   }
   if (!change.view_after.leader || change.view_after == change.view_before) return;
   const Holder* shown = find_holder(change.after, *change.view_after.leader);

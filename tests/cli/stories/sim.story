@@ -228,6 +228,7 @@ actions:
   cut NODE for TIME                              nothing passes between it and anybody
   cut NODE from the store for TIME               its pulses and its traffic still pass
   cut NODE from the controllers for TIME         only its pulses are lost
+  cut NODE from NODE for TIME                    only what the two say to each other is lost
   leave NODE                                     properly: it asks for a permit, its leaders go, it says goodbye
   expire NODE                                    the store forgets its ephemeral keys
   set the clock of NODE ahead by TIME            from its next start on
