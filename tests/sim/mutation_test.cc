@@ -49,7 +49,7 @@ const std::vector<Mutation>& mutations() {
       {too_few_seals, "mutations/fail_over"},
       {empty_may_lead, "mutations/empty"},
       {any_may_lead, "mutations/best_of_the_sealed"},
-      {no_seal_wait, "mutations/seal_wait"},
+      {no_seal_wait, "seal_wait"},
       {change_under_seal, "mutations/under_a_seal"},
       {ignore_lag, "mutations/far_behind"},
       {lead_before_caught_up, "mutations/hand_over"},
