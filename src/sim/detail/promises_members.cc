@@ -95,7 +95,8 @@ void voters(const ShardChange& change, Findings& findings) {
       continue;
     }
     const auto leader = std::ranges::find(change.before.holders, *change.spec().lead, &Holder::told);
-    const bool is_led = std::ranges::find(change.after.holders, *change.spec().lead, &Holder::may_be) != change.after.holders.end();
+    const bool is_led =
+        std::ranges::find(change.after.holders, *change.spec().lead, &Holder::may_be) != change.after.holders.end();
     if (!change.spec().seals && !is_led) continue;  // nobody leads, and nobody has anything
     const Said* said =
         leader == change.before.holders.end() ? nullptr : change.seen.said(change.shard, leader->node, leader->incarnation);
