@@ -40,7 +40,7 @@ std::shared_ptr<Ending> Town::begin(const std::string& node, const Told& told, s
                               .reason = told.reason,
                               .peers = told.peers};
   if (!told.copy_from.empty()) transition.copy_from = NodeId(told.copy_from);
-  service(node).transition(std::move(transition), false, std::move(stop), [this, ending](Result<> result) {
+  service(node).transition(std::move(transition), node::Turn::slow, std::move(stop), [this, ending](Result<> result) {
     ending->result = std::move(result);
     ending->at = loop.now();
   });
