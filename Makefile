@@ -15,20 +15,25 @@ export JOBS
 # 1. What most people want.
 
 .PHONY: run
-run: ## Build the program and show it at work on two examples
+run: ## Build the program and show it at work on three examples
 	@scripts/setup build
 	@scripts/build --product release evenkeel
 	build/evenkeel validate -f examples/pages.yaml -o wide
 	@echo
 	build/evenkeel plan -f examples/lost_node.yaml
+	@echo
+	build/evenkeel sim examples/lost_node.story
 	@echo "$$next_steps"
 
 define next_steps
 
-The first command read a cluster, the second planned the repair of one that has lost a node. What to try next:
+The first command read a cluster, the second planned the repair of one that has lost a node, the third let a cluster lose one and heal
+itself, with the real controller and nodes on virtual time. What to try next:
   build/evenkeel plan -f examples/lost_node.yaml --explain pages/1  why a shard goes where it does, node by node
   build/evenkeel plan -f examples/pages.yaml                        a first placement of the other cluster
   build/evenkeel plan -f examples/pages.yaml -o json                the same, for programs
+  build/evenkeel sim examples/lost_node.story -q --plot life.svg    a picture of that life
+  build/evenkeel sim --random --seed 7                              one that is made up, with everything that may go wrong
   build/evenkeel validate -f your-cluster.yaml                      a file of your own; what is wrong is shown line by line
   build/evenkeel broker serve --http 127.0.0.1:7070                 a node's resource broker, with a page on http://127.0.0.1:7070/broker
   source <(build/evenkeel completion bash)                          completion in this shell (also: zsh, fish)

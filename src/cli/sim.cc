@@ -18,6 +18,9 @@ namespace {
 enum class Form : std::uint8_t { text, json };
 constexpr std::array<std::string_view, 2> form_names = {"text", "json"};
 constexpr std::uint64_t runs_max = 1'000'000'000;
+// More runs than this are not shown one by one, but so many at once.
+constexpr std::uint64_t runs_shown = 1000;
+constexpr std::uint64_t runs_at_once = 100;
 
 struct Options {
   std::string file;
@@ -205,9 +208,24 @@ sim::Outcome play(Session& session, const Options& options, const sim::Story& st
   });
 }
 
-void show(Session& session, const Options& options, const sim::Outcome& outcome, std::uint64_t seed, Writer& json) {
+// What many runs have come to.
+struct Runs {
+  std::uint64_t done = 0;
+  Duration time = {};
+};
+
+void show_some(Session& session, const Options& options, const Runs& runs) {
+  if (runs.done % runs_at_once != 0 && runs.done != options.runs) return;
+  session.print(fmt::format("{} of {} runs as expected, {} hours\n", runs.done, options.runs, runs.time / 1h));
+}
+
+void show(Session& session, const Options& options, const sim::Outcome& outcome, std::uint64_t seed, Writer& json, Runs& runs) {
+  ++runs.done;
+  runs.time += outcome.time;
   if (options.form == Form::json) {
     write_outcome(json, outcome, seed, options.runs == 1 && !options.quiet);
+  } else if (options.runs > runs_shown && !outcome.failure) {
+    show_some(session, options, runs);
   } else if (options.runs > 1) {
     session.print(one_line(outcome, seed));
   } else {
@@ -228,6 +246,7 @@ sim::Story draw_story(const Options& options, std::uint64_t seed) {
   drawn.seed = seed;
   drawn.nodes = static_cast<std::uint32_t>(options.nodes);
   drawn.shards = static_cast<std::uint32_t>(options.shards);
+  if (options.faults.empty()) drawn.faults = sim::draw_faults(seed);
   return sim::random_story(drawn);
 }
 
@@ -239,12 +258,13 @@ void simulate(Session& session, const Options& options) {
   Writer json(Syntax::json);
   if (options.runs > 1) json.begin_list();
   std::optional<std::string> failure;
+  Runs runs;
   std::uint64_t seed = options.seed;
   for (std::uint64_t left = options.runs; left > 0 && !failure && session.status == Exit::done; --left, ++seed) {
     if (options.random) story = draw_story(options, seed);
     if (!options.write_story.empty() && !write_file(session, options.write_story, format(*story))) return;
     const sim::Outcome outcome = play(session, options, *story, seed);
-    show(session, options, outcome, seed, json);
+    show(session, options, outcome, seed, json, runs);
     if (!options.plot.empty() && !write_file(session, options.plot, sim::plot_svg(outcome))) return;
     failure = outcome.failure;
   }
@@ -270,7 +290,8 @@ constexpr std::string_view footer =
     "  evenkeel sim crash.story --plot crash.svg\n"
     "  evenkeel sim crash.story --runs 100 --quiet\n"
     "  evenkeel sim --random --seed 7 --hours 2 --faults crash,cut,store --write-story life.story\n"
-    "  evenkeel sim --random --runs 50 --faults=-rollback";
+    "  evenkeel sim --random --runs 50 --faults=-rollback\n"
+    "  evenkeel sim --random --hours 2 --runs 500000     # a million hours, up to the first that goes wrong";
 
 }  // namespace
 
@@ -306,7 +327,7 @@ void add_sim(CLI::App& app, Session& session) {
         options->faults = word;
         options->drawn.faults = *std::move(parsed);
       },
-      "With --random: only these, as in crash,cut; or all but some, as in --faults=-disks");
+      "With --random: only these, as in crash,cut; or all but some, as in --faults=-disks; else drawn: a few, or all");
   faults->type_name("LIST");
   for (const sim::Fault fault : sim::all_faults()) session.hints[faults].words.emplace_back(name(fault));
   add_count(*command, "--nodes", options->nodes, "With --random: so many nodes; else drawn");

@@ -142,7 +142,8 @@ void Machine::Work::forget_office() {
   throttles_ = detail::Throttles(options_.broken);
   for (detail::NodeInfo& node : world_.nodes) {
     node.pulse_every = {};
-    node.pulse_broken = node.suspected = node.waited_out = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.pulse_broken = node.suspected = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.waited_out.reset();
     node.steady_since.reset();
     node.permit_since.reset();
     node.wake = Instant::max();
@@ -237,7 +238,11 @@ void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
   Unit& unit = world_.units[u];
   unit.status = Unit::Status::idle;
   unit.spec = commit.records.spec;
-  for (const ShardIndex shard : commit.orders) unit.orders.erase(shard);
+  // One that has come since is still to be done.
+  for (const auto& [shard, done] : std::exchange(unit.orders_done, {})) {
+    const auto order = unit.orders.find(shard);
+    if (order != unit.orders.end() && order->second == done) unit.orders.erase(order);
+  }
   if (commit.erases) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       unit.records[slot] = {.shard = unit.shards[slot]};
@@ -255,6 +260,7 @@ void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
     if (!slot || unit.records[*slot] == record) continue;
     if (plan_again_ && settled(unit.records[*slot]) != settled(record)) world_.plan_due = true;
     unit.records[*slot] = record;
+    count_copies(u, *slot, record);
     if (unit.wanted[*slot] == record.placement) unit.wanted[*slot].reset();
     world_.index(u, *slot);
     world_.touch(u, *slot);
@@ -333,22 +339,31 @@ void Machine::Work::ask_for_plan() {
   out_.plan = *problem_;
 }
 
-void Machine::Work::work_on_dirty() {
-  for (auto at = world_.dirty_units.begin(); at != world_.dirty_units.end() && under_way_ < options_.commits_max;) {
-    const std::uint32_t unit = *at;
-    if (world_.units[unit].status != Unit::Status::idle) {
-      at = world_.dirty_units.erase(at);  // it is touched again when its answer has come
-      continue;
-    }
-    work_on(unit);
-    at = world_.units[unit].dirty.empty() || world_.units[unit].status != Unit::Status::idle ? world_.dirty_units.erase(at)
-                                                                                             : std::next(at);
+void Machine::Work::work_on(std::set<std::uint32_t>& dirty) {
+  for (auto at = dirty.begin(); at != dirty.end() && under_way_ < options_.commits_max;) {
+    const std::uint32_t u = *at;
+    const Unit& unit = world_.units[u];
+    if (unit.status == Unit::Status::idle && !unit.dirty.empty()) work_on(u);
+    // It is touched again when its answer has come.
+    at = unit.dirty.empty() || unit.status != Unit::Status::idle ? dirty.erase(at) : std::next(at);
   }
+}
+
+// Leadership first.
+void Machine::Work::work_on_dirty() {
+  work_on(world_.urgent_units);
+  work_on(world_.dirty_units);
 }
 
 void Machine::Work::round() {
   look_around();
-  for (const auto& [unit, slot] : throttles_.take_waiting()) world_.touch(unit, slot);
+  for (const auto& where : throttles_.take_waiting(world_.config.settings.control, now_)) {
+    if (where.second < world_.units[where.first].shards.size()) {
+      world_.touch(where.first, where.second);
+    } else {
+      throttles_.forget(where);
+    }
+  }
   while (!wakes_.empty() && wakes_.begin()->first <= now_) {
     const auto [unit, slot] = wakes_.begin()->second;
     wakes_.erase(wakes_.begin());

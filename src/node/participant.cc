@@ -234,6 +234,7 @@ void Participant::Work::lose() {
 // what is there of this one.
 void Participant::Work::join_anew() {
   log(Level::warn, "the store has lost what it had", session_->identity().str());
+  deadline_.store(Instant::min().time_since_epoch().count(), std::memory_order_seq_cst);  // before others can read of the end
   session_->end([](const Result<store::Revision>&) {});
 }
 

@@ -175,7 +175,7 @@ class Reconciler::Work {
     ++item.tries;
     Duration pause = pause_after(item.tries);
     if (out) pause = std::min(pause, options_.session_ttl / out_pause_parts);
-    item.retry_at = later(now_, pause);
+    if (options_.broken != Broken::try_again_at_once) item.retry_at = later(now_, pause);
     if (out || run.transition.final.str() == state_dropped ||
         item.tries < (options_.broken == Broken::give_up_at_once ? 1 : options_.tries))
       return;
@@ -222,9 +222,11 @@ class Reconciler::Work {
   void update_lead(Item& item) {
     const Epoch epoch = detail::leads_at(item, standing_);
     const bool holds_on = options_.broken == Broken::lead_until_done && detail::is_bounded(item, item.state);
-    if (item.lead == epoch || (holds_on && epoch == Epoch())) return;
+    if (holds_on && epoch == Epoch()) return;
+    if (item.lead == epoch && (epoch == Epoch() || item.fencing == item.terms->fencing)) return;
     item.lead = epoch;
-    effects_.push_back(Lead{item.shard, epoch, item.terms->fencing});
+    item.fencing = item.terms->fencing;
+    effects_.push_back(Lead{item.shard, epoch, item.fencing});
   }
 
   void watch_the_way_out(Item& item) {

@@ -21,7 +21,7 @@ class Checkers::Work {
   void saw(const store::Txn& txn, const store::Committed& done);
   void put_back(const store::Listing& contents);
   void disturbed() { seen_.steady_since = now_(); }
-  std::optional<std::string> unrest() const;
+  std::optional<std::string> unrest();
   const detail::Findings& findings() const { return findings_; }
 
  private:
@@ -41,6 +41,7 @@ class Checkers::Work {
   void take_bucket(const Put& records, const std::vector<Put>& puts);
   void take_shard(const ShardId& shard, ShardRecord after, ShardView view);
   void take_targets(const std::vector<Put>& puts);
+  std::optional<std::string> unrest_of(const ShardId& id, const ShardEvidence& shard) const;
   void check_target(const Target& target, const Target* before);
   void check_told(const ShardId& shard, Bucket bucket);
   template <class T>
@@ -57,6 +58,9 @@ class Checkers::Work {
   bool detailed_ = false;           // the violation says what the record was
   std::set<std::string> paths_;     // of everything that is there
   std::set<ShardId> told_changed_;  // in this txn
+  std::uint64_t changes_ = 1;       // of what rest depends on
+  std::uint64_t looked_at_ = 0;     // up to which `unrest_` is about
+  std::optional<std::string> unrest_;
 };
 
 // ------------------------------------------------------------------------------------------------------------- txns
@@ -261,6 +265,7 @@ void Checkers::Work::take_report(const Put& put) {
                          replica.version.change, format(shard));
     }
   }
+  ++changes_;
   seen_.take_report(put.key, std::move(report));
 }
 
@@ -310,6 +315,7 @@ void Checkers::Work::take_shard(const ShardId& shard, ShardRecord after, ShardVi
       findings_.add_detail(fmt::format(" [{}] -> [{}]", detail::describe(known.record), detail::describe(after)));
     if (const Holder* leader = change.granted()) known.grants[after.version.epoch] = leader->node;
   }
+  ++changes_;
   if (after.told != known.record.told) told_changed_.insert(shard);
   seen_.take_record(shard, std::move(after));
   seen_.take_view(shard, std::move(view));
@@ -376,6 +382,7 @@ void Checkers::Work::take_targets(const std::vector<Put>& puts) {
 // ------------------------------------------------------------------------------------------------------------- the store goes back
 
 void Checkers::Work::put_back(const store::Listing& contents) {
+  ++changes_;
   detail::Evidence before = std::exchange(seen_, {});
   seen_.now = now_();
   seen_.steady_since = seen_.now;
@@ -413,7 +420,10 @@ void Checkers::Work::put_back(const store::Listing& contents) {
       if (auto target = read(parse_target(entry.value, *key, entry.key)))
         seen_.nodes[key->node].targets.insert_or_assign({key->workload, key->bucket}, std::move(*target));
     } else if (key->kind == Key::Kind::live) {
-      if (auto live = read(parse_live(entry.value, key->node, entry.key))) seen_.take_live(key->node, std::move(*live));
+      if (auto live = read(parse_live(entry.value, key->node, entry.key))) {
+        seen_.nodes[key->node].doubted = live->incarnation;
+        seen_.take_live(key->node, std::move(*live));
+      }
     } else if (key->kind == Key::Kind::permit) {
       seen_.nodes[key->node].permit = read(parse_permit(entry.value, entry.key));
     } else if (key->kind == Key::Kind::report) {
@@ -426,24 +436,33 @@ void Checkers::Work::put_back(const store::Listing& contents) {
 
 // ------------------------------------------------------------------------------------------------------------- the end
 
-std::optional<std::string> Checkers::Work::unrest() const {
-  for (const auto& [id, shard] : seen_.shards) {
-    const ShardRecord& record = shard.record;
-    const auto* specs = seen_.workload(id.workload);
-    if (specs == nullptr || record.version == Version{}) continue;
-    const detail::Spec& spec = specs->latest();
-    if (record.seal) return fmt::format("{} has an open seal", format(id));
-    if (record.hand_over) return fmt::format("{} is being handed over", format(id));
-    for (const Holder& holder : record.holders) {
-      const Said* said = seen_.said(id, holder.node, holder.incarnation);
-      if (!holder.arrived) return fmt::format("{} has not come to {}", format(id), holder.node);
-      if (holder.leaving || !detail::counts(holder)) return fmt::format("{} is leaving {}", format(id), holder.node);
-      if (said == nullptr || said->latest.version < holder.version || said->latest.state != holder.told)
-        return fmt::format("{} is told {} of {}, and does not say so", holder.node, holder.told, format(id));
-    }
-    if (spec.lead && !spec.deleted && !shard.view.leader) return fmt::format("nobody leads {}", format(id));
+std::optional<std::string> Checkers::Work::unrest_of(const ShardId& id, const ShardEvidence& shard) const {
+  const ShardRecord& record = shard.record;
+  const auto* specs = seen_.workload(id.workload);
+  if (specs == nullptr || record.version == Version{}) return std::nullopt;
+  const detail::Spec& spec = specs->latest();
+  if (record.seal) return fmt::format("{} has an open seal", format(id));
+  if (record.hand_over) return fmt::format("{} is being handed over", format(id));
+  for (const Holder& holder : record.holders) {
+    const NodeEvidence* node = seen_.node(holder.node);
+    if (!detail::counts(holder) && (node == nullptr || !node->joined)) continue;  // nobody waits for that
+    if (holder.leaving || !detail::counts(holder)) return fmt::format("{} is leaving {}", format(id), holder.node);
+    if (!holder.arrived) return fmt::format("{} has not come to {}", format(id), holder.node);
+    const Said* said = seen_.said(id, holder.node, holder.incarnation);
+    if (said == nullptr || said->latest.version < holder.version || said->latest.state != holder.told)
+      return fmt::format("{} is told {} of {}, and does not say so", holder.node, holder.told, format(id));
   }
+  if (spec.lead && !spec.deleted && !shard.view.leader) return fmt::format("nobody leads {}", format(id));
   return std::nullopt;
+}
+
+std::optional<std::string> Checkers::Work::unrest() {
+  if (looked_at_ == changes_) return unrest_;
+  looked_at_ = changes_;
+  unrest_.reset();
+  for (auto shard = seen_.shards.begin(); shard != seen_.shards.end() && !unrest_; ++shard)
+    unrest_ = unrest_of(shard->first, shard->second);
+  return unrest_;
 }
 
 Checkers::Checkers(const ClusterId& cluster, std::function<Duration()> now)

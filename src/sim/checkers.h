@@ -45,8 +45,8 @@ class Checkers {
 
   // The first promise that did not hold; nothing after it is looked at.
   const std::optional<std::string>& violation() const;
-  // What is not at rest by the documents, once faults are over and the cluster should have settled: an open seal, a leaver, a leader that was not
-  // followed, a target that nobody obeyed.
+  // What is not at rest by the documents of a cluster that seems to be settled: an open seal, a leaver, a leader that was not followed, a target that
+  // nobody obeyed. Each is looked at once after it has changed.
   std::optional<std::string> unrest() const;
   const std::map<std::string_view, std::uint64_t>& counts() const;
 

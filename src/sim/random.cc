@@ -1,7 +1,7 @@
 // Random stories: a cluster and its life, drawn from a seed. Chance decides what happens when; what has happened so far decides what can.
 //
 // What a life may ask for without breaking a promise by itself: clock rates are at most 1 % off; one disk is lost at a time, and what only it held is given
-// up by an operator at the end; after a store that was put back an operator adopts what nodes hold. At the end everything is mended, and the cluster
+// up by an operator at the end; after a store that was put back an operator says again what is wanted, and adopts what nodes hold. At the end everything is mended, and the cluster
 // has to settle.
 
 #include <fmt/format.h>
@@ -303,7 +303,9 @@ class LifeMaker {
     } else {
       add(now_, Kind::store_loses, {.time = time_between(1s, std::min(Duration(5min), now_ - 10s))});
     }
-    add(now_ + 2min, Kind::adopt);
+    put_back_until_ = now_ + 2min;
+    add(now_ + 1min, Kind::apply);
+    add(put_back_until_, Kind::adopt);
   }
 
   // 3. What operators do, and undo.
@@ -335,6 +337,7 @@ class LifeMaker {
         node->changes_at = now_ + leave_takes + some_time();
         return add(node->changes_at, Kind::start, {.node = node->name});
       case 6:
+        if (now_ < put_back_until_) return;  // there may be no such shard
         return add(now_, Kind::lead, {.node = node->name, .shard = pick_shard()});
       case 7:
         add(now_, rng_.chance(1, 2) ? Kind::freeze : Kind::freeze_keep_leaders);
@@ -395,6 +398,7 @@ class LifeMaker {
       if (node.ordered) add(at, Kind::undo, {.node = node.name});
       for (const ShardId& shard : node.disabled) add(at, Kind::enable, {.node = node.name, .shard = shard});
     }
+    if (put_back_) add(at, Kind::apply);
     const Duration later = at + 1min;
     if (disk_lost_) {
       for (const auto& [workload, shards] : forgivable_) {
@@ -420,11 +424,21 @@ class LifeMaker {
   Duration controllers_[2] = {};
   bool disk_lost_ = false;
   bool put_back_ = false;
+  Duration put_back_until_ = {};  // the store may know less than operators want
   std::uint32_t created_ = 0;
   std::vector<std::pair<WorkloadId, std::uint32_t>> forgivable_;  // with their shards: what only a lost disk held can be given up
 };
 
 }  // namespace
+
+std::vector<Fault> draw_faults(std::uint64_t seed) {
+  std::vector<Fault> faults = all_faults();
+  Rng rng = Rng(seed).split("kinds");
+  if (!rng.chance(3, 4)) return faults;
+  rng.shuffle(std::span(faults));
+  faults.resize(1 + rng.below(4));
+  return faults;
+}
 
 Story random_story(const RandomOptions& options) { return LifeMaker(options).make(); }
 

@@ -46,6 +46,8 @@ enum class Fault : std::uint8_t {
 };
 std::string_view name(Fault fault);
 std::vector<Fault> all_faults();
+// A few kinds, or all: one kind alone hides nothing, and many together meet.
+std::vector<Fault> draw_faults(std::uint64_t seed);
 
 struct RandomOptions {
   std::uint64_t seed = 0;

@@ -15,6 +15,7 @@ constexpr Duration look_every = 10ms;      // how often it is asked whether some
 constexpr Duration nodes_within = 5s;      // are expected to join at first
 constexpr Duration revision_every = 1s;    // how exactly the store's past is known
 constexpr std::size_t revisions_max = 3600;
+constexpr std::uint64_t callbacks_at_once_max = 10'000'000;  // more in one moment is no work, but a loop without an end
 
 // What comes after the level of a log's line.
 std::string message_of(std::string_view line) {
@@ -114,8 +115,25 @@ std::optional<ShardId> Simulation::Work::pick_shard(Rng& rng) const {
 // 2. Time.
 
 void Simulation::Work::run_until(Instant until) {
-  while (!violation() && !loop_.idle() && loop_.next_due() <= until) loop_.step();
+  while (!violation() && !loop_.idle() && loop_.next_due() <= until) {
+    if (loop_.now() != moment_) moment_ = loop_.now(), ran_now_ = 0;
+    if (++ran_now_ > callbacks_at_once_max) return note_standstill();
+    loop_.step();
+  }
   if (!violation()) loop_.run_until(until);
+}
+
+// Somebody does something again and again without any time passing: it would never end.
+void Simulation::Work::note_standstill() {
+  std::pair<std::uint64_t, std::string> most{0, "nobody in particular"};
+  for (auto& [name, host] : hosts_) {
+    for (const NodeProcess* process : processes(host)) most = std::max(most, std::pair(process->loop->ran_now(), name.str()));
+  }
+  for (const ControllerHost& host : controllers_) {
+    if (host.process) most = std::max(most, std::pair(host.process->loop->ran_now(), host.name));
+  }
+  violation_ = fmt::format("time stands still at {}: {} callbacks have run in this moment, {} of them of {}", format(elapsed()),
+                           ran_now_, most.first, most.second);
 }
 
 bool Simulation::Work::run_until_holds(const Condition& condition, Duration most) {

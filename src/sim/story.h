@@ -98,6 +98,7 @@ struct Action {
     lead,                  // lead SHARD on NODE
     lead_accept_loss,      // lead SHARD accepting loss
     reset,                 // reset SHARD on NODE
+    apply,                 // apply                          what operators want, as they have said it so far
     adopt,                 // adopt                          all orphans; records from what nodes hold
     drop_orphan,           // drop orphan SHARD on NODE
     add,                   // add FIELDS                     {name: n4, zone: z1}: a node more, started

@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 #include <vector>
@@ -57,6 +58,8 @@ class Keeping final : public detail::Driver<detail::Holder> {
   Instant deadline() const { return Instant(Duration(deadline_.load(std::memory_order_acquire))); }
 
   void end(Answer<Revision> answer) {
+    // Before it is written: whoever reads that it is over must find no thread here that takes it for valid.
+    deadline_.store(std::min(deadline(), loop().now()).time_since_epoch().count(), std::memory_order_seq_cst);
     ends_.push_back(std::move(answer));
     if (ends_.size() == 1) feed(detail::End{});
   }

@@ -11,15 +11,12 @@
 #include "evenkeel/base/rng.h"
 #include "evenkeel/broker/trace.h"
 #include "tests/broker/runners.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::broker {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::size_t commands_a_seed = 400, seeds = 2;
-#else
-constexpr std::size_t commands_a_seed = 2500, seeds = 10;
-#endif
+constexpr std::size_t commands_a_seed = slow_build ? 400 : 2500, seeds = slow_build ? 2 : 10;
 
 enum Op : std::uint8_t {
   submit,

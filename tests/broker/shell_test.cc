@@ -17,6 +17,7 @@
 #include "evenkeel/broker/shell/broker.h"
 #include "evenkeel/broker/shell/client.h"
 #include "evenkeel/broker/trace.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::broker {
 namespace {
@@ -25,11 +26,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t many = 100'000;
-#else
-constexpr std::uint64_t many = 1'000'000;
-#endif
+constexpr std::uint64_t many = slow_build ? 100'000 : 1'000'000;
 
 class ManualClock final : public Clock {
  public:

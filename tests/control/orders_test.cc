@@ -103,6 +103,24 @@ TEST(Orders, AnOrphanIsDroppedOnlyByAnOrder) {
   EXPECT_EQ(bench.holders().size(), 6u) << bench.holders();
 }
 
+// The commit that ends an order is under way when another one is seen.
+TEST(Orders, OneThatCameSinceIsNotErased) {
+  Bench bench;
+  bench.configure();
+  for (const char* name : {"n1", "n2", "n3"}) bench.join(name, name);
+  bench.create(workload_of(1, 3));
+  bench.run(10s);
+  const NodeId other = bench.shard().view.others.front().node;
+  const Key key{.kind = Key::Kind::order, .workload = s0.workload, .shard = s0.shard};
+  const Output first = bench.machine->step(Saw{key, OrderDocument{.reset = {other}}}, bench.now);
+  ASSERT_EQ(first.commits.size(), 1u);
+  EXPECT_EQ(first.commits[0].orders, std::vector{s0.shard});
+  EXPECT_TRUE(bench.machine->step(Saw{key, OrderDocument{.lead = other}}, bench.now).commits.empty());
+  const Output then = bench.machine->step(Answered{s0.workload, Bucket(0), Answered::Outcome::done}, bench.now);
+  ASSERT_EQ(then.commits.size(), 1u);
+  EXPECT_EQ(then.commits[0].records.shards[0].hand_over->to, other);
+}
+
 TEST(Orders, AreNotLostWhenTheyAreSeenBeforeTheirWorkload) {
   Bench bench;
   bench.configure();

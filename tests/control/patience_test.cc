@@ -87,6 +87,82 @@ TEST(Freeze, StopsEverythingAndWithKeepLeadersOnlyMoves) {
   }
 }
 
+TEST(Freeze, ASuccessorKeepsToItForAsLongAsItIsToLast) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.config.freeze = Freeze{.reason = "audit", .timeout = 2min};
+  bench.configure();
+  bench.run(90s);
+  bench.take_over();
+  bench.end(bench.shard().view.leader->str());
+  bench.run(25s);
+  EXPECT_FALSE(bench.shard().view.leader);
+  EXPECT_EQ(bench.machine->overview().freeze, "audit");
+  bench.run(16s);
+  EXPECT_FALSE(bench.machine->overview().freeze);
+  EXPECT_TRUE(bench.shard().view.leader) << bench.why();
+}
+
+TEST(Freeze, OnceItsTimeIsOverASuccessorDoesNotBeginItAnew) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.config.freeze = Freeze{.reason = "audit", .timeout = 2min};
+  bench.configure();
+  bench.run(3min);
+  EXPECT_FALSE(bench.machine->overview().freeze);
+  bench.take_over();
+  EXPECT_FALSE(bench.machine->overview().freeze);
+  bench.end(bench.shard().view.leader->str());
+  bench.run(2s);
+  EXPECT_TRUE(bench.shard().view.leader) << bench.why();
+}
+
+// The node's own, else the workload's, else the cluster's.
+TEST(Delay, IsTheWorkloadsOwnIfItHasOne) {
+  Bench bench;
+  Workload workload = workload_of(1, 3);
+  workload.control.rebalance_delay = 10s;
+  nodes(bench, 4, workload);
+  const std::string first = bench.shard().record.placement.front().str();
+  bench.end(first);
+  bench.run(9s);
+  EXPECT_NE(bench.holders().find(first), std::string::npos);
+  EXPECT_NE(bench.why().find("and waited for 10s"), std::string::npos) << bench.why();
+  bench.run(5s);
+  EXPECT_EQ(bench.shard().view.others.size(), 2u) << bench.holders();
+}
+
+TEST(Delay, ANodesOwnGoesBeforeTheWorkloads) {
+  Bench bench;
+  Workload workload = workload_of(1, 3);
+  workload.control.rebalance_delay = 10s;
+  nodes(bench, 4, workload);
+  const std::string first = bench.shard().record.placement.front().str();
+  bench.order(first, {.rebalance_delay = 5min});
+  bench.end(first);
+  bench.run(4min);
+  EXPECT_EQ(bench.shard().view.others.size(), 1u) << bench.holders();
+  bench.run(2min);
+  EXPECT_EQ(bench.shard().view.others.size(), 2u) << bench.holders();
+}
+
+// Two of three are gone, and there is nowhere else: they count as still holding it, and hold it when they are back.
+TEST(Delay, WhoIsWaitedForKeepsItsPlaceWhereThereIsNoOther) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  const auto placement = bench.shard().record.placement;
+  bench.end(placement[0].str());
+  bench.end(placement[1].str());
+  bench.run(10s);
+  EXPECT_EQ(bench.shard().record.placement, placement);
+  bench.join(placement[1].str());
+  bench.run(10s);
+  bench.join(placement[0].str());
+  bench.run(10s);
+  EXPECT_EQ(bench.shard().record.placement, placement);
+  EXPECT_FALSE(bench.said("is dropped"));
+}
+
 TEST(Errors, WhatGaveUpIsReplacedElsewhere) {
   Bench bench;
   nodes(bench, 4, workload_of(1, 3));

@@ -45,6 +45,39 @@ TEST(Permits, OutstandingOnesAreCountedTogether) {
   EXPECT_EQ(bench.permit("n2")->stage, Stage::go);
 }
 
+// The first one's answer is written, and not seen yet.
+TEST(Permits, OneThatIsBeingGivenCountsToo) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  std::vector<Stage> stages;
+  for (const char* name : {"n1", "n2"}) {
+    const Output out = bench.machine->step(
+        Saw{{.kind = Key::Kind::permit, .node = NodeId(name)}, PermitDocument{.incarnation = bench.node(name).incarnation}},
+        bench.now);
+    for (const Put& put : out.puts) {
+      if (const auto* permit = std::get_if<PermitDocument>(&put.document)) stages.push_back(permit->stage);
+    }
+  }
+  EXPECT_EQ(stages, (std::vector{Stage::granted, Stage::asked}));
+}
+
+TEST(Permits, AreRevokedByTakingThemAwayBeforeGo) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  const std::string first = bench.shard().record.placement.front().str();
+  bench.node(first).obeys = false;  // it does not step down
+  bench.ask_permit(first);
+  bench.run(1s);
+  EXPECT_EQ(bench.permit(first)->stage, Stage::granted);
+  EXPECT_NE(bench.why().find("waits for " + first + " to step down"), std::string::npos) << bench.why();
+  bench.put({.kind = Key::Kind::permit, .node = NodeId(first)}, std::nullopt);
+  bench.node(first).obeys = true;
+  bench.run(2min);
+  EXPECT_FALSE(bench.permit(first));
+  EXPECT_EQ(bench.shard().view.leader, NodeId(first)) << bench.why();
+  EXPECT_EQ(bench.shard().view.others.size(), 2u);
+}
+
 TEST(Permits, ItMayLeadAgainWhenItIsBack) {
   Bench bench;
   nodes(bench, 3, workload_of(1, 3));
@@ -167,6 +200,24 @@ TEST(Remove, IsRefusedWhileItIsLiveOrHasALastCopy) {
   EXPECT_EQ(bench.trouble("n1"), "is not removed: it has the last copy of t/0");
   EXPECT_TRUE(bench.said("it has the last copy of t/0"));
   EXPECT_EQ(bench.holders(), "n1");
+}
+
+// The first one's tombstone is written, and not seen yet.
+TEST(Remove, OneThatIsBeingRemovedHasNoCopy) {
+  Bench bench;
+  nodes(bench, 2, workload_of(1, 2));
+  bench.end("n1");
+  bench.end("n2");
+  std::vector<std::string> removed;
+  for (const char* name : {"n1", "n2"}) {
+    const Output out = bench.machine->step(
+        Saw{{.kind = Key::Kind::node, .node = NodeId(name)}, NodeDocument{.operation = Operation::remove}}, bench.now);
+    for (const Put& put : out.puts) {
+      if (std::holds_alternative<NodeDocument>(put.document)) removed.push_back(put.key.node.str());
+    }
+  }
+  EXPECT_EQ(removed, std::vector<std::string>{"n1"});
+  EXPECT_EQ(bench.trouble("n2"), "is not removed: it has the last copy of t/0");
 }
 
 TEST(Remove, LeavesATombstoneAndThatDiskDoesNotComeBack) {

@@ -54,6 +54,24 @@ TEST(Workloads, ADeletedOneIsKeptWhileSomebodyHoldsItWhoIsNotThere) {
   EXPECT_FALSE(bench.stored<RecordBucket>({.kind = Key::Kind::shards, .workload = WorkloadId("t")}));
 }
 
+TEST(Workloads, ADeletedOneThatIsWantedAgainBeginsAnew) {
+  Bench bench;
+  three_nodes(bench);
+  bench.create(workload_of(6, 2));
+  bench.run(1s);
+  const Epoch before = bench.shard().record.version.epoch;
+  bench.end("n3");
+  bench.create(workload_of(6, 2), true);
+  bench.run(60s);
+  EXPECT_TRUE(bench.node("n1").held.empty());
+  bench.create(workload_of(6, 2));
+  bench.run(60s);
+  for (std::uint32_t s = 0; s < 6; ++s) {
+    EXPECT_TRUE(bench.shard(s).view.leader) << bench.why(s);
+    EXPECT_GT(bench.shard(s).record.version.epoch, before);
+  }
+}
+
 TEST(Workloads, NothingIsDroppedOfADeletedOneInMaintenance) {
   Bench bench;
   three_nodes(bench);
@@ -106,6 +124,35 @@ TEST(Workloads, ANodeThatCannotCarryAStateModelGetsNoneOfIt) {
   bench.run(1s);
   EXPECT_TRUE(bench.node("n1").held.empty());
   EXPECT_NE(bench.why().find("no place"), std::string::npos) << bench.why();
+}
+
+// Who is in a state that only one may be in, and does not lead, leaves it before it goes.
+TEST(Workloads, ADrainedNodeLeavesABoundedStateThatIsNotLeadership) {
+  const auto state = [](const char* name, StateCount count) { return State{StateId(name), count}; };
+  const auto edge = [](const char* from, const char* to) { return StateEdge{StateId(from), StateId(to)}; };
+  auto model =
+      StateModel::make({.name = StateModelId("warm"),
+                        .states = {state("leader", {StateCount::Kind::number, 1}), state("warm", {StateCount::Kind::number, 1}),
+                                   state("follower", {StateCount::Kind::replicas}), state("offline", {})},
+                        .initial = StateId("offline"),
+                        .transitions = {edge("offline", "follower"), edge("follower", "warm"), edge("warm", "follower"),
+                                        edge("follower", "leader"), edge("leader", "follower"), edge("follower", "offline")}});
+  ASSERT_TRUE(model) << fmt::format("{}", fmt::join(model.error(), "; "));
+  Bench bench;
+  bench.config.state_models = {*model};
+  three_nodes(bench);
+  bench.join("n4", "n4");
+  Workload workload = workload_of(1, 3);
+  workload.state_model = StateModelId("warm");
+  bench.create(workload);
+  bench.run(10s);
+  const auto holders = bench.shard().record.holders;
+  const auto warm = std::ranges::find(holders, StateId("warm"), &Holder::told);
+  ASSERT_NE(warm, holders.end()) << bench.why();
+  bench.order(warm->node.str(), {.operation = Operation::drain});
+  bench.run(60s);
+  EXPECT_EQ(bench.holders().find(warm->node.str()), std::string::npos) << bench.holders() << " " << bench.why();
+  EXPECT_NE(std::ranges::count(bench.shard().record.holders, StateId("warm"), &Holder::told), 0);
 }
 
 }  // namespace

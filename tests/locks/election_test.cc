@@ -6,6 +6,7 @@
 
 #include "tests/locks/ledger.h"
 #include "tests/store/life.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::locks {
 namespace {
@@ -149,7 +150,7 @@ TEST_F(ElectionTest, WithoutASessionThereIsTrouble) {
 
 // ------------------------------------------------------------------------------------------------------------- faults
 
-constexpr std::uint64_t seeds = 800;
+constexpr std::uint64_t seeds = seeds_of(800);
 constexpr int hosts_count = 4;
 
 struct Host : store::HostBase {

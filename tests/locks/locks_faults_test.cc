@@ -12,11 +12,12 @@
 
 #include "tests/locks/ledger.h"
 #include "tests/store/life.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::locks {
 namespace {
 
-constexpr std::uint64_t seeds = 1500;
+constexpr std::uint64_t seeds = seeds_of(1500);
 constexpr int hosts_count = 4;
 const std::vector<std::string> paths = {"/locks/a", "/locks/b"};
 

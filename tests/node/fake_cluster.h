@@ -29,6 +29,7 @@ class SlowHandler final : public AsyncHandler {
   void transition(Transition transition, bool, std::stop_token stop, std::move_only_function<void(Result<>)> answer) override {
     if (!busy.insert(transition.shard).second) ++overlaps;
     ++transitions;
+    if (hangs) return;
     later_on([this, transition = std::move(transition), stop, answer = std::move(answer)]() mutable {
       busy.erase(transition.shard);
       if (stop.stop_requested()) return answer(fail(Code::cancelled, "stopped"));
@@ -61,6 +62,7 @@ class SlowHandler final : public AsyncHandler {
   std::set<ShardId> busy;
   int overlaps = 0;  // transitions of one shard at the same time
   int transitions = 0;
+  bool hangs = false;  // what begins does not end
   std::uint32_t failing_percent = 0;
 
  private:

@@ -205,7 +205,8 @@ TEST(Participant, LeadsNoMoreWhenItsSessionIsOver) {
   EXPECT_LE(fixture.loop.now() - cut, ttl);
   EXPECT_FALSE(process.participant.is_current());
   fixture.loop.run_for(1s);
-  for (const auto& replica : process.participant.replicas()) EXPECT_NE(replica.state.str(), "leader");
+  ASSERT_EQ(process.participant.replicas().size(), FakeController::shards);
+  for (const auto& replica : process.participant.replicas()) EXPECT_EQ(replica.state.str(), "follower");  // and serves on
   fixture.world.heal("n1");
   EXPECT_TRUE(fixture.run(60s, false, [&] { return fixture.difference(process).empty(); })) << fixture.difference(process);
   EXPECT_NE(process.participant.incarnation(), before);
@@ -291,6 +292,54 @@ TEST(Participant, LeavesInTheEnd) {
   EXPECT_EQ(said, "not finished: no permit: nobody answered");
   EXPECT_FALSE(leads());
   EXPECT_EQ(fixture.wrong, "");
+}
+
+// What does not close in time is named, and its session is not ended: it may still act.
+TEST(Participant, TellsWhatItCouldNotFinishByItsDeadline) {
+  Fixture fixture(9);
+  Disk disk;
+  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return fixture.difference(process).empty(); }));
+  process.handler.hangs = true;
+  std::string said;
+  process.participant.leave(20s, [&](const Result<>& done) { said = done ? "ok" : done.error().message; });
+  const Instant begun = fixture.loop.now();
+  EXPECT_TRUE(fixture.run(21s, false, [&] { return !said.empty(); }));
+  EXPECT_LE(fixture.loop.now() - begun, 20s + 300ms);
+  EXPECT_TRUE(said.starts_with("not finished: t1/0 is follower; t1/1 is follower")) << said;
+  const std::string beat = fixture.world.contents("/evenkeel/c1/beats/").entries.at(0).value;
+  EXPECT_EQ(beat.find("\"ended\":true"), std::string::npos) << beat;
+}
+
+// Half a ttl after its session was lost it should have stepped down. That is said once of each shard.
+TEST(Participant, SaysThatItIsStuck) {
+  Fixture fixture(10);
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+  auto store = fixture.world.connect("n1");
+  ParticipantOptions options = options_of(fixture.rng);
+  std::vector<ShardId> stuck;
+  options.on_stuck = [&](const Stuck& one) { stuck.push_back(one.shard); };
+  Participant participant(*store, handler, std::move(options));
+  const auto leaders = [&] {
+    std::vector<ShardId> shards;
+    for (const auto& replica : participant.replicas()) {
+      if (replica.state.str() == "leader" && !replica.running) shards.push_back(replica.shard);
+    }
+    return shards;
+  };
+  ASSERT_TRUE(fixture.run(60s, true, [&] { return leaders().size() >= 2; }));
+  const std::vector<ShardId> led = leaders();
+  handler.hangs = true;
+  fixture.world.cut_off("n1");
+  fixture.loop.run_for(ttl);  // as much of it as is left, and less than half of one more
+  while (participant.is_current()) fixture.loop.run_for(10ms);
+  EXPECT_TRUE(stuck.empty());
+  fixture.loop.run_for(ttl / 2 + 20ms);
+  std::ranges::sort(stuck);
+  EXPECT_EQ(stuck, led);
+  fixture.loop.run_for(10 * ttl);
+  EXPECT_EQ(stuck.size(), led.size());
 }
 
 TEST(Participant, PulsesWhatChanged) {

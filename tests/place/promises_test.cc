@@ -17,7 +17,7 @@ namespace {
 void on_nearly_all_seeds(std::string_view name, std::uint64_t seeds, std::size_t most,
                          const std::function<std::string(Rng&)>& test) {
   std::vector<std::string> broken;
-  for (std::uint64_t seed = 0; seed < seeds / share; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds_of(seeds); ++seed) {
     Rng rng = Rng(seed).split(name);
     if (std::string what = test(rng); !what.empty()) broken.push_back(fmt::format("seed {} of {}: {}", seed, name, what));
   }

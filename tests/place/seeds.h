@@ -17,18 +17,13 @@
 #include "evenkeel/model/cluster_file.h"
 #include "evenkeel/place/place.h"
 #include "tests/place/plan_text.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::place {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr std::uint64_t share = 10;  // of the seeds: one in so many
-#else
-constexpr std::uint64_t share = 1;
-#endif
-
 // Runs `test` on so many seeds, and stops at the first that fails: one case is enough to work on.
 inline void on_seeds(std::string_view name, std::uint64_t seeds, const std::function<void(Rng&)>& test) {
-  for (std::uint64_t seed = 0; seed < seeds / share; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds_of(seeds); ++seed) {
     Rng rng = Rng(seed).split(name);
     SCOPED_TRACE(fmt::format("seed {} of {}", seed, name));
     test(rng);

@@ -1,4 +1,27 @@
 // Every story below tests/sim/stories is a test of its own: it is played, and nothing may fail.
+//
+// What each rule of docs/control.md is told by, here or in another test:
+//
+//   one leader, by proof             crash, standstill, cut, stale, clocks, twin, hung
+//   seal, then lead                  acks, seal_wait, new_disk; control/leadership_test
+//   a lost leader, by epoch          fencing_by_epoch, fencing_changed, suspect
+//   a controller doubts itself       distrust, deaf_controller
+//   hand-over, and its time-out      lead, hand_over; control/leadership_test
+//   the preferred leader             preferred, restart; properties_test
+//   make before break                hard_spread, drain, swap, replicas, linger
+//   delay, and its floor             lost_for_good, floor, workload_delay, delay_kept, forget
+//   maintenance                      maintenance, zone; with a time-out control/patience_test
+//   throttles                        throttles; recovery first control/throttles_test
+//   errors                           failing, errors, overdue, one_bad; node/reconciler/failures.story
+//   operations of nodes              cordon (no-leaders too), drain, swap, remove, disable; refused removals control/permits_test
+//   permits                          rolling, permits, permit_time, one_replica; revoked, refused control/permits_test
+//   freeze                           freeze, freeze_kept; with a time-out control/patience_test
+//   orphans, a store that lost it    orphans, store_put_back
+//   the view                         linger, drain; control/leadership_test; that routers never go back route/table_test
+//   a lost session                   cut, stale; node/participant_test, node/reconciler/sessions.story
+//   a workload's end                 delete; its highest epoch control/workloads_test
+//   what is not believed             control/lies_test
+//   controllers come and go          controller, delay_kept, freeze_kept, deaf_controller; properties_test
 
 #include <gtest/gtest.h>
 

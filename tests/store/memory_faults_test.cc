@@ -14,6 +14,7 @@
 #include "evenkeel/base/virtual_loop.h"
 #include "evenkeel/store/memory/detail/state.h"
 #include "evenkeel/store/memory/memory.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::store {
 namespace {
@@ -340,7 +341,7 @@ class Crowd {
 
 TEST(MemoryFaults, ClientsAreToldNothingThatWasNot) {
   std::map<std::string, int> happened;
-  constexpr std::uint64_t seeds = 1000;
+  constexpr std::uint64_t seeds = seeds_of(1000);
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     Crowd crowd(seed);
     crowd.run();
@@ -348,7 +349,7 @@ TEST(MemoryFaults, ClientsAreToldNothingThatWasNot) {
     for (const auto& [what, times] : crowd.happened) happened[what] += times;
   }
   for (const char* what : {"txn", "no txn", "get", "no get", "list", "no list", "stale list", "fresh", "changes"})
-    EXPECT_GT(happened[what], 1000) << what;
+    EXPECT_GT(happened[what], static_cast<int>(seeds)) << what;
 }
 
 TEST(MemoryFaults, TheSameSeedGivesTheSameRun) {

@@ -12,11 +12,12 @@
 #include "evenkeel/store/detail/beat.h"
 #include "evenkeel/store/session.h"
 #include "tests/store/life.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::store {
 namespace {
 
-constexpr std::uint64_t seeds = 2000;
+constexpr std::uint64_t seeds = seeds_of(2000);
 constexpr int hosts = 4;
 constexpr int keys = 2;
 

@@ -16,6 +16,7 @@
 #include "evenkeel/store/detail/beat.h"
 #include "evenkeel/store/memory/memory.h"
 #include "tests/store/host_loop.h"
+#include "tests/store/tapped_store.h"
 
 namespace evenkeel::store {
 namespace {
@@ -135,6 +136,21 @@ TEST(Session, EndsProperlySoThatOthersNeedNotWait) {
   EXPECT_EQ((*over)->revision, revision);
   EXPECT_TRUE(stage.open(*other, second_on_a)->valid());
   EXPECT_EQ(stage.refused(*other, on_a).code, Code::conflict);
+}
+
+// Who reads that it is over may act at once: nothing here may take it for valid when that is sent.
+TEST(Session, IsNotValidWhenItsEndIsSent) {
+  Stage stage;
+  TappedStore store(stage.world.connect("n1"));
+  const auto session = stage.open(store, on_a);
+  std::vector<bool> valid;
+  store.on_txn = [&](const Txn&) {
+    valid.push_back(session->valid());
+    return std::optional<Error>();
+  };
+  stage.loop.run_for(5s);
+  session->end([](const Result<Revision>&) {});
+  EXPECT_THAT(valid, ElementsAre(true, false));
 }
 
 TEST(Session, IsNotOpenedWhileAnotherIsAlive) {

@@ -28,18 +28,23 @@ Quantity Machine::Work::bytes_of(const Unit& unit, ShardIndex shard) const {
   return found == spec.load.end() ? Quantity(0) : found->second;
 }
 
-// Replicas that are on their way to nodes that are there.
+// Replicas that are on their way to nodes that are there. What is being written ends none of them before it is written.
 void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const ShardRecord& record) {
   const Unit& unit = world_.units[u];
   std::vector<detail::Copy> copies;
-  for (const Holder& holder : record.holders) {
-    if (!record.has_data || holder.arrived || holder.told.str() == state_dropped) continue;
-    const detail::NodeInfo* node = world_.find_node(holder.node);
-    if (node == nullptr || !node->facts.joined || node->facts.data != holder.data) continue;
-    copies.push_back({holder.reason == Reason::balance ? detail::Slot::balance : detail::Slot::recovery,
-                      static_cast<std::uint32_t>(node - world_.nodes.data()), unit.workload, node->live->zone,
-                      bytes_of(unit, record.shard)});
-  }
+  const auto add = [&](const ShardRecord& from) {
+    for (const Holder& holder : from.holders) {
+      if (!from.has_data || holder.arrived || holder.told.str() == state_dropped) continue;
+      const detail::NodeInfo* node = world_.find_node(holder.node);
+      if (node == nullptr || !node->facts.joined || node->facts.data != holder.data) continue;
+      const auto n = static_cast<std::uint32_t>(node - world_.nodes.data());
+      if (std::ranges::find(copies, n, &detail::Copy::node) != copies.end()) continue;
+      copies.push_back({holder.reason == Reason::balance ? detail::Slot::balance : detail::Slot::recovery, n, unit.workload,
+                        node->live->zone, bytes_of(unit, from.shard)});
+    }
+  };
+  add(record);
+  if (record != unit.records[slot]) add(unit.records[slot]);
   throttles_.set({u, slot}, std::move(copies));
 }
 
@@ -190,6 +195,7 @@ void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draf
   if (output.forgets_order) {
     draft.commit.orders.push_back(unit.shards[slot]);
     const OrderDocument& order = unit.orders.at(unit.shards[slot]);
+    unit.orders_done.insert_or_assign(unit.shards[slot], order);
     for (const NodeId& node : order.reset) {
       if (unit.gave_up.erase({slot, world_.node(node)}) > 0) world_.plan_due = true;
     }
@@ -242,6 +248,7 @@ bool Machine::Work::work_on(std::uint32_t u) {
     unit.dirty.clear();
     return false;
   }
+  unit.orders_done.clear();
   Draft draft;
   draft.commit.records = {.workload = workload.name, .bucket = unit.bucket, .spec = unit.spec};
   draft.commit.view = {.workload = workload.name,
@@ -263,18 +270,25 @@ void Machine::Work::look_at_deleted() {
 
 // A deleted workload that nobody holds any more: first its highest epoch is written down, then its documents go.
 void Machine::Work::bury(std::uint32_t w) {
-  const WorkloadInfo& workload = world_.workloads[w];
+  WorkloadInfo& workload = world_.workloads[w];
   if (!workload.document->deleted) {
     world_.deleted.erase(w);
     return;
   }
+  const auto is_held = [](const ShardRecord& record) { return !record.holders.empty(); };
+  if (workload.last_held < workload.units.size() &&
+      std::ranges::any_of(world_.units[workload.units[workload.last_held]].records, is_held))
+    return;
   Epoch highest = workload.document->highest;
   bool left = false;
-  for (const std::uint32_t u : workload.units) {
-    const Unit& unit = world_.units[u];
+  for (std::size_t b = 0; b < workload.units.size(); ++b) {
+    const Unit& unit = world_.units[workload.units[b]];
     if (unit.status != Unit::Status::idle) return;
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      if (!unit.records[slot].holders.empty()) return;
+      if (is_held(unit.records[slot])) {
+        workload.last_held = b;
+        return;
+      }
       left = left || unit.records[slot].version != Version{} || unit.views[slot].version != Version{};
       highest = std::max({highest, unit.records[slot].version.epoch, world_.highest(unit, slot)});
     }
@@ -295,6 +309,7 @@ void Machine::Work::bury(std::uint32_t w) {
     commit.records = {.workload = workload.name, .bucket = unit.bucket};
     commit.view = {.workload = workload.name, .bucket = unit.bucket};
     for (const auto& [shard, order] : unit.orders) commit.orders.push_back(shard);
+    unit.orders_done = unit.orders;
     unit.status = Unit::Status::writing;
     unit.pending = commit;
     out_.commits.push_back(std::move(commit));

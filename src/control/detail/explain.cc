@@ -82,22 +82,47 @@ std::vector<NodeState> Machine::Work::nodes(Instant now) const {
   return list;
 }
 
-// Why a shard has fewer replicas than it should.
+// What nodes say of it that does not follow from what they were told. None of it counts.
+void Machine::Work::explain_claims(const Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const {
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
+  const ShardRecord& record = unit.records[slot];
+  for (const detail::HeldReport& held : unit.reports[slot]) {
+    const detail::NodeInfo& node = world_.nodes[held.node];
+    const bool now = node.facts.joined && held.incarnation == node.facts.incarnation;
+    if (!now || held.report.state.str() == state_dropped) continue;
+    const auto holder = std::ranges::find(record.holders, node.name, &Holder::node);
+    if (holder == record.holders.end()) {
+      if (record.version != Version{}) why.push_back(fmt::format("{} holds it, and no record knows", node.name));
+      continue;
+    }
+    const StateId& state = held.report.state;
+    const auto rank = workload.spec.model->rank(state);
+    const bool bounded = rank && workload.spec.model->states()[*rank].count.kind == StateCount::Kind::number;
+    if (bounded && holder->told != state && holder->may_be != state)
+      why.push_back(fmt::format("{} says that it is {}, which it was not told", node.name, state));
+    if (held.report.version.epoch > record.version.epoch)
+      why.push_back(
+          fmt::format("{} names epoch {}, which was not given: the next one is above it", node.name, held.report.version.epoch));
+  }
+}
+
+// Why a shard has fewer replicas than it should, or not where it should.
 void Machine::Work::explain_missing(const Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const {
   const WorkloadInfo& workload = world_.workloads[unit.workload];
   const ShardRecord& record = unit.records[slot];
   const ShardView& view = unit.views[slot];
   const auto& placement = unit.wanted[slot] ? *unit.wanted[slot] : record.placement;
   const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
-  if (serving >= workload.spec.replicas && placement.size() >= workload.spec.replicas) return;
+  // Also of one that has all its replicas: it cannot leave a node that is drained.
   if (const auto refusal = workload.refusals.find(unit.shards[slot]); refusal != workload.refusals.end())
     why.push_back(refusal->second);
   if (!workload.refusal.empty()) why.push_back(workload.refusal);
+  if (serving >= workload.spec.replicas && placement.size() >= workload.spec.replicas) return;
   for (const NodeId& name : placement) {
     const detail::NodeInfo* node = world_.find_node(name);
     const auto gone = node == nullptr ? std::nullopt : detail::gone_for(*node, now_);
     if (!gone) continue;
-    const Duration delay = detail::delay_of(world_, *node);
+    const Duration delay = detail::delay_of(world_, *node, workload);
     if (detail::is_on_permit(*node)) {
       why.push_back(fmt::format("{} has leave to be gone", name));
     } else if (*gone < delay) {
@@ -129,6 +154,7 @@ std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
   Instant later = Instant::max();
   for (detail::Why& why : decide(u, *slot, later, true).why) state.why.push_back(std::move(why.what));
   world_.units[u].timers[*slot] = timers;
+  explain_claims(unit, *slot, state.why);
   if (!workload->spec.deleted) explain_missing(unit, *slot, state.why);
   return state;
 }

@@ -36,10 +36,10 @@ void Machine::Work::take(Pulsed pulsed) {
     detail::Unit& unit = world_.units[u];
     const auto slot = unit.slot(replica.shard.shard);
     if (!slot) continue;
-    detail::Progress& progress = unit.progress[n * static_cast<std::uint32_t>(unit.shards.size()) + *slot];
-    const detail::Progress now{replica.last, replica.progress};
-    if (now <= progress) continue;
-    progress = now;
+    detail::PulsedProgress& known = unit.progress[n * static_cast<std::uint32_t>(unit.shards.size()) + *slot];
+    const detail::PulsedProgress now{pulsed.pulse.incarnation, {replica.last, replica.progress}};
+    if (known == now) continue;
+    known = now;
     if (progress_matters(unit, *slot, node.name)) world_.touch(u, *slot);
   }
 }
@@ -110,7 +110,8 @@ void Machine::Work::look_at_pulse(std::uint32_t n) {
     node.steady_since.reset();
   } else {
     suspects_.erase(n);
-    if (pulses) node.steady_since = now_;
+    // If it was this controller that did not hear, nobody was unsteady.
+    if (pulses && !world_.distrusts_itself) node.steady_since = now_;
   }
   if (suspected || pulses) say(Event::Kind::node, std::nullopt, node.name, suspected ? "is suspect" : "is heard of again");
 }
@@ -155,20 +156,28 @@ void Machine::Work::look_at_node(std::uint32_t n) {
     waiting_.erase(n);
   }
   if (!gone || node.facts.removed || detail::is_on_permit(node)) return;
-  const Duration delay = detail::delay_of(world_, node);
-  if (*gone < delay) {
-    node.waited_out = false;
-    wake_node(n, now_ + (delay - *gone));
-  } else if (!std::exchange(node.waited_out, true)) {
-    world_.plan_due = true;
-    if (!node.units.empty()) say(Event::Kind::node, std::nullopt, node.name, "is not waited for any longer");
-  }
+  wait_for(n, *gone);
+}
+
+// Each workload has its own patience.
+void Machine::Work::wait_for(std::uint32_t n, Duration gone) {
+  NodeInfo& node = world_.nodes[n];
+  const std::vector<Duration> delays = detail::delays_of(world_, node);
+  const auto next = std::ranges::upper_bound(delays, gone);
+  if (next != delays.end()) wake_node(n, now_ + (*next - gone));
+  const auto over = next == delays.begin() ? std::nullopt : std::optional(*std::prev(next));
+  if (std::exchange(node.waited_out, over) == over || !over) return;
+  world_.plan_due = true;
+  if (node.units.empty()) return;
+  say(Event::Kind::node, std::nullopt, node.name,
+      next == delays.end() ? "is not waited for any longer" : "is not waited for any longer by some workloads");
 }
 
 // Those that hold something count; who may be gone does not count as gone.
 void Machine::Work::count_node(std::uint32_t n) {
   NodeInfo& node = world_.nodes[n];
-  const bool counted = !node.facts.removed && node.order.operation != Operation::forget && !node.units.empty();
+  const bool forgotten = node.order.operation == Operation::forget && !node.facts.joined;
+  const bool counted = !node.facts.removed && !forgotten && !node.units.empty();
   const bool gone = counted && (!node.facts.joined || node.facts.suspect) && !detail::is_on_permit(node);
   const std::string zone = node.live ? node.live->zone.substr(0, node.live->zone.find('/')) : node.last_zone;
   if (counted == node.counted && gone == node.counted_gone && zone == node.counted_zone) return;
@@ -253,13 +262,18 @@ void Machine::Work::save_waits() {
   for (const std::uint32_t n : waiting_) {
     const NodeInfo& node = world_.nodes[n];
     const auto gone = detail::gone_for(node, now_);
-    if (gone && !detail::is_on_permit(node)) waits.gone.emplace(node.name, std::min(*gone, detail::delay_of(world_, node)));
+    if (gone && !detail::is_on_permit(node))
+      waits.gone.emplace(node.name, std::min(*gone, detail::delays_of(world_, node).back()));
     if (node.permit_since) waits.permits.emplace(node.name, node.permit_before + (now_ - *node.permit_since));
   }
   waits.entered = maintenance_.has_value();
   if (maintenance_) waits.maintenance = maintenance_before_ + (now_ - *maintenance_since_);
-  if (by_hand()) waits.maintenance = manual_.waited(now_);
-  if (frozen()) waits.freeze = freeze_.waited(now_);
+  // Also once their time is over, or a successor would begin them anew.
+  const auto waited = [&](const Hold& hold, const std::optional<Duration>& timeout) {
+    return timeout ? std::min(hold.waited(now_), *timeout) : hold.waited(now_);
+  };
+  if (world_.config.maintenance) waits.maintenance = waited(manual_, world_.config.maintenance->timeout);
+  if (world_.config.freeze) waits.freeze = waited(freeze_, world_.config.freeze->timeout);
   const bool idle = waits == WaitsDocument{};
   if (waits == saved_waits_) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
   const bool news = waits.entered != saved_waits_.entered || waits.gone.size() != saved_waits_.gone.size() ||

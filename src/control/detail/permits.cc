@@ -11,6 +11,12 @@ using detail::Unit;
 using detail::WorkloadInfo;
 using Stage = PermitDocument::Stage;
 
+namespace {
+
+bool is_given(const PermitDocument& permit) { return permit.stage == Stage::granted || permit.stage == Stage::go; }
+
+}  // namespace
+
 // Whether every shard that it holds can do without it, and without all others that have a permit: enough serve, and one of them may lead.
 bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
   const NodeId& name = world_.nodes[n].name;
@@ -18,8 +24,11 @@ bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
     const NodeInfo* node = world_.find_node(other);
     if (other == name || node == nullptr) return false;
     if (options_.broken == Broken::permits_apart) return true;
-    const bool has_one = node->permit && node->permit->incarnation == node->facts.incarnation;
-    return !has_one || (node->permit->stage != Stage::granted && node->permit->stage != Stage::go);
+    // One that is being written is as good as given; one whose node is back counts until it is taken away.
+    const bool has_one = node->permit && is_given(*node->permit);
+    const auto put = puts_.find({Key::Kind::permit, other, WorkloadId()});
+    const auto* writes = put == puts_.end() ? nullptr : std::get_if<PermitDocument>(&put->second.first);
+    return !has_one && (writes == nullptr || !is_given(*writes));
   };
   for (const auto& [u, named] : world_.nodes[n].units) {
     const Unit& unit = world_.units[u];
@@ -57,7 +66,7 @@ void Machine::Work::answer_permit(std::uint32_t n) {
   NodeInfo& node = world_.nodes[n];
   PermitDocument next = *node.permit;
   std::string why;
-  if (!may_move()) {
+  if (!may_move() && options_.broken != Broken::permit_in_maintenance) {
     next.reason = "the cluster is in maintenance or frozen";
   } else if (next.allow_outage || may_stop(n, why) || options_.broken == Broken::permit_below_min_active) {
     next.stage = Stage::granted;
@@ -102,7 +111,7 @@ void Machine::Work::look_at_permit(std::uint32_t n) {
   }
   const Duration timeout = next.timeout.value_or(world_.config.settings.control.permit);
   const Instant end = later(*node.permit_since, timeout - node.permit_before);
-  if (now_ < end) return wake_node(n, end);
+  if (now_ < end || options_.broken == Broken::permit_for_ever) return wake_node(n, end);
   if (!std::exchange(node.permit_over, true)) {
     say(Event::Kind::permit, std::nullopt, node.name, "its time is over");
     world_.nodes_touched.insert(n);
@@ -172,7 +181,9 @@ std::optional<ShardId> Machine::Work::last_copy_on(std::uint32_t n) const {
       if (!record.has_data || own == record.holders.end() || !own->arrived || own->told.str() == state_dropped) continue;
       const bool others = std::ranges::any_of(record.holders, [&](const Holder& other) {
         const NodeInfo* node = world_.find_node(other.node);
-        const bool lost = node != nullptr && (node->facts.removed || (node->facts.joined && node->facts.data != other.data));
+        const bool going = puts_.contains({Key::Kind::node, other.node, WorkloadId()});  // its tombstone is being written
+        const bool lost =
+            node != nullptr && (node->facts.removed || going || (node->facts.joined && node->facts.data != other.data));
         return other.node != name && other.arrived && other.told.str() != state_dropped && !lost;
       });
       if (!others) return ShardId{world_.workloads[unit.workload].name, unit.shards[slot]};

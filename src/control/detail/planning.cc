@@ -61,7 +61,7 @@ class ProblemMaker {
     node.labels = info.order.labels.value_or(node.labels);
     node.taints = info.order.taints.value_or(node.taints);
     if (info.live) add_models(*info.live, node);
-    const bool lost = gone && !is_on_permit(info) && *gone >= delay_of(world_, info);
+    const bool lost = gone && !is_on_permit(info) && *gone >= delays_of(world_, info).back();
     node.status = status_of(info);
     if (gone) node.status = lost ? NodeStatus::down : NodeStatus::cordoned;
     if (!gone && info.live && info.live->leaving && node.status == NodeStatus::up) node.status = NodeStatus::cordoned;
@@ -80,9 +80,9 @@ class ProblemMaker {
       case Operation::swap:  // it goes when there is somebody to take its place
         return swaps_with(world_, info) != nullptr ? NodeStatus::draining : NodeStatus::cordoned;
       case Operation::cordon:
-        return NodeStatus::cordoned;
+        return world_.broken == Broken::ignore_cordon ? NodeStatus::up : NodeStatus::cordoned;
       case Operation::no_leaders:
-        return NodeStatus::no_leaders;
+        return world_.broken == Broken::ignore_no_leaders ? NodeStatus::up : NodeStatus::no_leaders;
       case Operation::none:
       case Operation::forget:
       case Operation::remove:
@@ -155,9 +155,10 @@ class ProblemMaker {
       if (found == index_.end()) continue;
       const auto holder = std::ranges::find(record.holders, name, &Holder::node);
       const bool there = !record.has_data || (holder != record.holders.end() && holder->arrived);
-      const NodeFacts& facts = world_.find_node(name)->facts;
-      if (there && spare > 0 && !facts.joined) {
-        --spare;  // another one takes its place at once
+      const NodeInfo& node = *world_.find_node(name);
+      const NodeFacts& facts = node.facts;
+      if (there && !facts.joined && (spare > 0 || is_waited_out(node, info))) {
+        spare -= spare > 0 ? 1 : 0;  // another one takes its place at once
         continue;
       }
       if (there && !facts.joined) cluster_.recent.push_back({info.name, record.shard, found->second});  // it is waited for
@@ -172,6 +173,12 @@ class ProblemMaker {
     }
     placement.end_row();
     add_barred(info, unit, slot);
+  }
+
+  // This workload has waited long enough, others may still wait for the node.
+  bool is_waited_out(const NodeInfo& node, const WorkloadInfo& workload) const {
+    const auto gone = gone_for(node, now_);
+    return gone && !is_on_permit(node) && *gone >= delay_of(world_, node, workload);
   }
 
   // How many of the nodes that are waited for must be replaced at once, so that min_active serve.
@@ -219,11 +226,30 @@ std::optional<Duration> gone_for(const NodeInfo& node, Instant now) {
   return node.gone_before + (now - *node.gone_since);
 }
 
-Duration delay_of(const World& world, const NodeInfo& node) {
+namespace {
+
+Duration delay_of(const World& world, const NodeInfo& node, const std::optional<Duration>& of_workload) {
   const bool forgotten =
       node.order.operation == Operation::forget && (!node.order.since || *node.order.since == node.facts.incarnation);
   if (world.broken == Broken::no_delay || forgotten) return {};
-  return node.order.rebalance_delay.value_or(world.config.settings.control.rebalance_delay);
+  return node.order.rebalance_delay.value_or(of_workload.value_or(world.config.settings.control.rebalance_delay));
+}
+
+}  // namespace
+
+Duration delay_of(const World& world, const NodeInfo& node, const WorkloadInfo& workload) {
+  return delay_of(world, node, workload.document ? workload.document->spec.control.rebalance_delay : std::nullopt);
+}
+
+std::vector<Duration> delays_of(const World& world, const NodeInfo& node) {
+  std::vector<Duration> delays;
+  for (const auto& [u, named] : node.units) {
+    const Duration delay = delay_of(world, node, world.workloads[world.units[u].workload]);
+    if (std::ranges::find(delays, delay) == delays.end()) delays.push_back(delay);
+  }
+  if (delays.empty()) delays.push_back(delay_of(world, node, std::nullopt));
+  std::ranges::sort(delays);
+  return delays;
 }
 
 const NodeInfo* swaps_with(const World& world, const NodeInfo& node) {
@@ -260,6 +286,7 @@ std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem) {
     problem.placement.erase(name);
     std::erase_if(problem.moving, [&](const Moving& moving) { return moving.workload == name; });
     std::erase_if(problem.barred, [&](const Barred& barred) { return barred.workload == name; });
+    std::erase_if(problem.recent, [&](const Recent& recent) { return recent.workload == name; });
   }
 }
 
@@ -281,6 +308,34 @@ bool want(World& world, std::uint32_t u, std::uint32_t slot, std::vector<NodeId>
 
 }  // namespace
 
+namespace {
+
+// The part of a node's zone that replicas are spread over; empty: it has none.
+std::string domain_of(const World& world, const NodeId& name, const std::string& level) {
+  const NodeInfo* node = world.find_node(name);
+  if (node == nullptr || !node->live) return "";
+  const std::string& zone = node->live->zone;
+  const auto& levels = world.config.settings.levels;
+  const auto at = std::ranges::find(levels, level) - levels.begin();
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i <= at && end != std::string::npos; ++i) end = zone.find('/', i == 0 ? 0 : end + 1);
+  return zone.substr(0, end);
+}
+
+// Whether one takes the other's place without two of the shard's replicas in one domain, where that must not be.
+bool may_take_place(const World& world, const Unit& unit, const std::vector<NodeId>& nodes, const NodeId& from,
+                    const NodeId& to) {
+  const WorkloadInfo& workload = world.workloads[unit.workload];
+  const Spread spread = workload.document ? workload.document->spec.spread.value_or(world.config.settings.spread) : Spread{};
+  const std::string domain = domain_of(world, to, spread.level);
+  if (!spread.hard || domain.empty()) return true;
+  return std::ranges::none_of(
+      nodes, [&](const NodeId& other) { return other != from && domain_of(world, other, spread.level) == domain; });
+}
+
+}  // namespace
+
+// What cannot be there is drained from the old one like anything else.
 void swap_places(World& world) {
   for (std::uint32_t n = 0; n < world.nodes.size(); ++n) {
     const NodeInfo* other = swaps_with(world, world.nodes[n]);
@@ -291,12 +346,40 @@ void swap_places(World& world) {
         std::vector<NodeId> nodes = placement_of(world.units[u], slot);
         const auto at = std::ranges::find(nodes, from);
         if (at == nodes.end() || std::ranges::find(nodes, to) != nodes.end()) continue;
+        if (!may_take_place(world, world.units[u], nodes, from, to)) continue;
         *at = to;
         want(world, u, slot, std::move(nodes));
       }
     }
   }
 }
+
+namespace {
+
+// Where there was no place for another replica, a node that is waited for keeps its own: it counts as still holding it.
+void keep_waited_for(const World& world, const Cluster& problem, const std::vector<NodeId>& before, std::uint32_t replicas,
+                     std::vector<NodeId>& nodes) {
+  if (nodes.size() >= replicas) return;
+  const auto is_waited_for = [&](const NodeId& name) {
+    if (world.find_node(name)->facts.joined) return false;
+    const auto known = std::ranges::find(problem.nodes, name, &Node::name);
+    return known != problem.nodes.end() && known->status == NodeStatus::cordoned;
+  };
+  std::vector<NodeId> kept;
+  std::size_t room = replicas - nodes.size();
+  for (const NodeId& name : before) {
+    if (std::erase(nodes, name) > 0) {
+      kept.push_back(name);
+    } else if (room > 0 && is_waited_for(name)) {
+      kept.push_back(name);
+      --room;
+    }
+  }
+  kept.insert(kept.end(), nodes.begin(), nodes.end());
+  nodes = std::move(kept);
+}
+
+}  // namespace
 
 std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& plan) {
   std::size_t changed = 0;
@@ -310,6 +393,7 @@ std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& p
       if (!slot) continue;
       std::vector<NodeId> nodes;
       for (const NodeIndex node : rows[s]) nodes.push_back(problem.nodes[node.value()].name);
+      keep_waited_for(world, problem, placement_of(world.units[u], *slot), info->spec.replicas, nodes);
       changed += want(world, u, *slot, std::move(nodes)) ? 1 : 0;
     }
   }

@@ -28,7 +28,9 @@ const NodeInfo* swaps_with(const World& world, const NodeInfo& node);
 bool asks_relief(const NodeInfo& node);
 // How long a node has been gone; nothing if it is there.
 std::optional<Duration> gone_for(const NodeInfo& node, Instant now);
-// How long it is waited for before its replicas are placed elsewhere.
-Duration delay_of(const World& world, const NodeInfo& node);
+// How long it is waited for before its replicas of that workload are placed elsewhere.
+Duration delay_of(const World& world, const NodeInfo& node, const WorkloadInfo& workload);
+// Those of all workloads that it holds, ascending; of a node that holds nothing the cluster's. O(buckets that name it).
+std::vector<Duration> delays_of(const World& world, const NodeInfo& node);
 
 }  // namespace evenkeel::control::detail

@@ -115,12 +115,15 @@ void ShardStep::set_states() {
 void ShardStep::show() {
   view_.shard = next_.shard;
   for (const Holder& holder : next_.holders) {
-    const ReplicaReport* report = heard(holder);
+    const ReplicaReport* obeyed = heard(holder);
     const bool leads = spec_.lead && holder.told == *spec_.lead;
     const bool is_leading =
-        leads && report != nullptr && report->state == *spec_.lead && report->version.epoch == next_.version.epoch;
+        leads && obeyed != nullptr && obeyed->state == *spec_.lead && obeyed->version.epoch == next_.version.epoch;
     if (leads) (is_leading ? view_.leader : view_.next) = holder.node;
-    if (is_leading || report == nullptr || holder.leaving || !serves(holder) || facts(holder).node->stopping) continue;
+    // Who has come serves on while it takes up what it was told last.
+    const ReplicaReport* report = holder.arrived && is_present(holder) ? facts(holder).report : obeyed;
+    if (is_leading || report == nullptr || !counts(holder) || holder.leaving || facts(holder).node->stopping) continue;
+    if (!spec_.model->serves(report->state)) continue;
     // Who has not stepped down yet, or is to lead again, is no leader of this epoch.
     const bool stale = spec_.lead && report->state == *spec_.lead;
     view_.others.push_back({holder.node, stale ? spec_.rest : report->state});

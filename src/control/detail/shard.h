@@ -43,7 +43,8 @@ struct NodeFacts {
   bool unknown = true;  // which session is its latest is not known: then `over` says that all are, by the time that has passed
   DataId data;
   bool suspect = false;        // it has not been heard of for a while
-  bool may_lead = true;        // no operation, permit or unsteadiness forbids it
+  bool may_lead = true;        // no operation or permit forbids it
+  bool steady = true;          // it has not been suspect for a while
   bool stopping = false;       // it may stop at any moment now: it has been given its permit
   bool expected_back = false;  // gone, and waited for
   bool removed = false;        // by an operator: its data does not come back
@@ -74,10 +75,11 @@ struct Orphan {
 
 // Moments that the controller remembers; a successor begins them anew, which only makes it more patient.
 struct ShardTimers {
-  std::optional<Instant> sealing;   // since when the present seal is open
-  std::optional<Instant> handing;   // since when the present hand-over is under way
-  std::optional<Instant> leaving;   // since when the present leaver is out of the view
-  std::optional<Instant> given_up;  // a hand-over that failed is not tried again at once
+  std::optional<Instant> sealing;    // since when the present seal is open
+  std::optional<Instant> handing;    // since when the present hand-over is under way
+  std::optional<Instant> leaving;    // since when the present leaver is out of the view
+  std::optional<Instant> given_up;   // a hand-over that failed is not tried again at once
+  std::optional<Instant> timed_out;  // nor one that took too long, whoever has asked for it
   friend bool operator==(const ShardTimers&, const ShardTimers&) = default;
 };
 

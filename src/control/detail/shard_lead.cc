@@ -40,8 +40,8 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
 // Whether it can take over in a planned way: it is well, and near enough to what the leader has.
 bool ShardStep::may_follow_up(const Holder& holder) const {
   const NodeFacts* node = facts(holder).node;
-  return counts(holder) && !holder.leaving && holder.arrived && is_in(holder, spec_.rest) && node->may_lead && !node->suspect &&
-         !node->stopping;
+  return counts(holder) && !holder.leaving && holder.arrived && is_in(holder, spec_.rest) && node->may_lead && node->steady &&
+         !node->suspect && !node->stopping;
 }
 
 // The first of the placement that can lead.
@@ -55,6 +55,12 @@ Holder* ShardStep::preferred() const {
     if (leads || may_follow_up(*found)) return &*found;
   }
   return nullptr;
+}
+
+// Whom an operator has asked to lead is the preferred one from now on, or it would be handed back at once.
+void ShardStep::prefer(const NodeId& node) {
+  const auto at = std::ranges::find(next_.placement, node);
+  if (at != next_.placement.end()) std::rotate(next_.placement.begin(), at, std::next(at));
 }
 
 void ShardStep::begin_hand_over(Holder& from, Holder& to, Reason reason) {
@@ -88,7 +94,10 @@ void ShardStep::lead_on(Holder& leader) {
   if (accepts_loss()) loss_accepted_ = true;  // there is nothing to accept
   const std::optional<NodeId> ordered = ordered_leader();
   Holder* wanted = ordered ? find(*ordered) : nullptr;
-  if (wanted == &leader) lead_done_ = true;
+  if (wanted == &leader) {
+    lead_done_ = true;
+    prefer(leader.node);
+  }
   if (ordered && wanted == nullptr) {
     say("{} was to lead, and does not hold it", *ordered);
     lead_done_ = true;
@@ -98,7 +107,11 @@ void ShardStep::lead_on(Holder& leader) {
   if (wanted == nullptr || wanted == &leader) return;
   if (!asked && waits_for_preferred(leader, *wanted)) return;
   const bool must = !known.node->may_lead || known.node->stopping || !is_placed(leader.node) || asked;
-  if (!must && (!in_.may_move || (timers_.given_up && in_.now < *timers_.given_up + hand_over_pause))) return;
+  if (!must && !in_.may_move) return;
+  if (const auto& failed = must ? timers_.timed_out : timers_.given_up; failed && in_.now < *failed + hand_over_pause) {
+    say("{} is to lead, and is tried again later", wanted->node);
+    return wake_at(*failed + hand_over_pause);
+  }
   const Progress ahead = known.progress, behind = facts(*wanted).progress;
   const bool follows = ahead.last == behind.last;
   const std::uint64_t lag = ahead.progress > behind.progress ? ahead.progress - behind.progress : 0;
@@ -127,7 +140,10 @@ void ShardStep::follow_hand_over() {
   const bool has_all = well && (!spec_.seals || facts(*to).progress >= Progress{last->last, last->progress} ||
                                 broken(Broken::lead_before_caught_up));
   if (has_all) {
-    if (ordered_leader() == to->node) lead_done_ = true;
+    if (ordered_leader() == to->node) {
+      lead_done_ = true;
+      prefer(to->node);
+    }
     return grant(*to, next_epoch(), from->reason);
   }
   const Instant end = *timers_.handing + spec_.control.hand_over;
@@ -136,6 +152,7 @@ void ShardStep::follow_hand_over() {
     return wake_at(end);
   }
   timers_.given_up = in_.now;
+  if (well) timers_.timed_out = in_.now;
   grant(*from, next_epoch(), from->reason);
 }
 
@@ -152,15 +169,25 @@ std::size_t ShardStep::seals_needed() const {
   return seals_of(static_cast<std::size_t>(voters), spec_.control.acks);
 }
 
-// acks 0: all that are there are asked, and those that are expected back are waited for a moment.
+// acks 0: all that are there are asked. Those that are gone are waited for a moment if they are more, as when a cluster starts: for one that has
+// just died a wait would only keep the shard without a leader.
 bool ShardStep::seal_is_patient() const {
   if (spec_.control.acks > 0 || accepts_loss() || broken(Broken::no_seal_wait)) return true;
   const Instant end = *timers_.sealing + spec_.control.seal_wait;
-  return in_.now >= end || std::ranges::all_of(next_.holders, [&](const Holder& holder) {
-           const NodeFacts* node = facts(holder).node;
-           const bool expected = counts(holder) && holder.arrived && node != nullptr && (node->joined || node->expected_back);
-           return !expected || is_lost_disk(holder) || is_sealed(holder);
-         });
+  if (in_.now >= end) return true;
+  std::size_t sealed = 0, gone = 0;
+  for (const Holder& holder : next_.holders) {
+    const NodeFacts* node = facts(holder).node;
+    if (!counts(holder) || !holder.arrived || node == nullptr || is_lost_disk(holder)) continue;
+    if (is_sealed(holder)) {
+      ++sealed;
+    } else if (node->joined) {
+      return false;
+    } else if (node->expected_back) {
+      ++gone;
+    }
+  }
+  return sealed >= gone;
 }
 
 // Every disk that held it is gone. If somebody says so be it, it begins anew, and its epochs go on.
@@ -212,9 +239,9 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   const auto rank = [&](const Holder* holder) {
     const auto& seal = facts(*holder).report->sealed;
     const NodeFacts* node = facts(*holder).node;
-    if (broken(Broken::any_may_lead)) return std::tuple(Epoch(0), std::uint64_t{0}, true, -place_of(*holder));
+    if (broken(Broken::any_may_lead)) return std::tuple(Epoch(0), std::uint64_t{0}, true, true, -place_of(*holder));
     return std::tuple(seal ? seal->last : Epoch(0), seal ? seal->progress : 0,
-                      node->may_lead && !node->stopping && !node->suspect, -place_of(*holder));
+                      node->may_lead && !node->stopping && !node->suspect, node->steady, -place_of(*holder));
   };
   return **std::ranges::max_element(able, {}, rank);
 }
@@ -261,9 +288,12 @@ void ShardStep::lead_first() {
     const NodeFacts* known = facts(holder).node;
     return counts(holder) && is_present(holder) && !is_failed(holder) && known->may_lead && !known->suspect && !known->stopping;
   };
-  for (const NodeId& node : next_.placement) {
-    Holder* holder = find(node);
-    if (holder != nullptr && may(*holder)) return grant(*holder, next_epoch(), Reason::first);
+  for (const bool steady : {true, false}) {
+    for (const NodeId& node : next_.placement) {
+      Holder* holder = find(node);
+      if (holder == nullptr || !may(*holder) || facts(*holder).node->steady != steady) continue;
+      return grant(*holder, next_epoch(), Reason::first);
+    }
   }
   for (Holder& holder : next_.holders) {
     if (may(holder) && !holder.leaving) return grant(holder, next_epoch(), Reason::failover);
@@ -271,12 +301,17 @@ void ShardStep::lead_first() {
   say("nobody leads: none of its nodes is there");
 }
 
-// Bounded states that are not leadership: whoever has room is sent there, in the order of the placement.
+// Bounded states that are not leadership: who is to go leaves them first, and whoever has room is sent there, in the order of the placement.
 void ShardStep::fill_bounded() {
   for (const State& state : spec_.model->states()) {
     if (state.count.kind != StateCount::Kind::number || (spec_.lead && state.name == *spec_.lead)) continue;
     std::uint32_t taken = 0;
-    for (const Holder& holder : next_.holders) taken += holder.may_be == state.name ? 1 : 0;
+    for (Holder& holder : next_.holders) {
+      taken += holder.may_be == state.name ? 1 : 0;
+      if (holder.told != state.name || !is_present(holder)) continue;
+      const NodeFacts* node = facts(holder).node;
+      if (!node->may_lead || node->stopping || !is_placed(holder.node)) tell(holder, spec_.rest, Reason::move);
+    }
     for (const NodeId& node : next_.placement) {
       if (taken >= state.count.number) break;
       Holder* holder = find(node);
@@ -300,6 +335,7 @@ void ShardStep::step_down() {
 }
 
 void ShardStep::lead() {
+  if (broken(Broken::leaders_wait) && !in_.may_move) return;
   if (spec_.deleted) return in_.may_move ? step_down() : void();
   fill_bounded();
   if (!spec_.lead) return;
@@ -310,7 +346,10 @@ void ShardStep::lead() {
     return say("waits for {} to step down", leads->node);
   }
   if (next_.hand_over) return follow_hand_over();
-  if (next_.holders.empty()) return;
+  if (next_.holders.empty()) {
+    if (next_.has_data && spec_.seals) begins_anew();
+    return;
+  }
   if (!next_.has_data || !spec_.seals) return lead_first();
   seal_and_lead();
 }

@@ -8,11 +8,17 @@
 
 namespace evenkeel::control::detail {
 
+// Nobody leads it, nor may still believe that, and those at rest hold nothing: whoever comes or goes, nothing is lost.
+bool ShardStep::is_unled_and_empty() const {
+  return spec_.lead && !spec_.seals &&
+         std::ranges::none_of(next_.holders, [&](const Holder& holder) { return holder.may_be == *spec_.lead; });
+}
+
 // Not under an open seal, nor while nobody leads a shard that has data.
 bool ShardStep::may_change_members() const {
   if (broken(Broken::change_under_seal) || spec_.deleted) return true;
   if (next_.seal || next_.hand_over) return false;
-  if (!spec_.lead || !next_.has_data) return true;
+  if (!spec_.lead || !next_.has_data || is_unled_and_empty()) return true;
   return std::ranges::any_of(next_.holders, [&](const Holder& holder) {
     // Not one that is told just now, whatever it reported before.
     const bool told = holder.told == *spec_.lead && holder.version != Version{};
@@ -111,7 +117,8 @@ void ShardStep::leave() {
 // Whether the leader counts without it, and so many others have all that was acknowledged with its help that a seal without it is as good as one
 // with it.
 bool ShardStep::is_done_without(const Holder& leaver) {
-  if (!spec_.lead || !next_.has_data || spec_.deleted || broken(Broken::forget_voters_at_once)) return true;
+  if (!spec_.lead || !next_.has_data || spec_.deleted || is_unled_and_empty() || broken(Broken::forget_voters_at_once))
+    return true;
   const auto leads = std::ranges::find(next_.holders, *spec_.lead, &Holder::told);
   const ReplicaReport* report = leads == next_.holders.end() ? nullptr : heard(*leads);
   if (report == nullptr || report->state != *spec_.lead || report->version < leaver.version) {
@@ -156,6 +163,7 @@ void ShardStep::drop() {
 void ShardStep::forget_dropped() {
   std::erase_if(next_.holders, [&](const Holder& holder) {
     if (counts(holder)) return false;
+    if (broken(Broken::forget_dropped_at_once)) return true;
     const NodeFacts* node = facts(holder).node;
     if (node != nullptr && node->removed) return true;
     if (is_lost_disk(holder)) return true;  // its data went with the disk
@@ -260,6 +268,9 @@ bool ShardStep::waits_for_adoption() {
 
 void ShardStep::change_members() {
   forget_dropped();
+  // All that there was goes by order: should the workload be wanted again, it begins anew.
+  if (spec_.deleted && std::ranges::none_of(next_.holders, [&](const Holder& holder) { return counts(holder); }))
+    next_.has_data = false;
   drop_orphans();
   adopt();
   if (!may_change_members()) return;

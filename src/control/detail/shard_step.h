@@ -51,6 +51,7 @@ class ShardStep {
   void grant(Holder& to, Epoch epoch, Reason reason);
   void fill_bounded();
   Holder* preferred() const;
+  void prefer(const NodeId& node);
   bool may_follow_up(const Holder& holder) const;
   bool is_sealed(const Holder& holder) const;
   std::size_t seals_needed() const;
@@ -75,6 +76,7 @@ class ShardStep {
   bool is_unmissed(const Holder& holder) const;
   bool is_done_without(const Holder& leaver);
   bool may_change_members() const;
+  bool is_unled_and_empty() const;
   std::uint32_t serving_without(const Holder& holder) const;
   bool is_settled() const;
   // How many there should be: where it is to be everywhere, one for each node.

@@ -29,7 +29,7 @@ void Throttles::set(Where where, std::vector<Copy> copies) {
   if (old == copies_.end() ? copies.empty() : old->second == copies) return;
   if (old != copies_.end()) {
     for (const Copy& copy : old->second) count(copy, -1);
-    freed_ = freed_ || copies.size() < old->second.size();
+    if (copies.size() < old->second.size()) look_again();
   }
   for (const Copy& copy : copies) count(copy, 1);
   if (copies.empty()) {
@@ -53,6 +53,19 @@ std::vector<Throttles::Scope> Throttles::scopes(const ControlSettings& settings,
   };
 }
 
+// Whether no limit is reached, whoever else waits.
+bool Throttles::is_free(const ControlSettings& settings, const Copy& copy, Instant now, Instant& later) {
+  bool free = true;
+  for (const Scope& scope : scopes(settings, copy)) {
+    if (scope.limit.copies > 0 && scope.count >= scope.limit.copies) free = false;
+    if (scope.limit.bytes_per_second > Quantity(0) && scope.lane > now) {
+      free = false;
+      later = std::min(later, scope.lane);
+    }
+  }
+  return free;
+}
+
 bool Throttles::has_room(const ControlSettings& settings, const Copy& copy, Instant now, bool no_balance) const {
   Throttles self(*this);  // for people who ask: seldom, and copies under way are few
   Instant later = Instant::max();
@@ -63,22 +76,14 @@ bool Throttles::may_begin(const ControlSettings& settings, Where where, const Co
                           Instant& later) {
   if (broken_ == Broken::no_throttle) return true;
   const bool recovery = copy.slot == Slot::recovery;
-  const std::vector<Scope> all = scopes(settings, copy);
-  bool may = true;
-  for (const Scope& scope : all) {
-    if (scope.limit.copies > 0 && scope.count >= scope.limit.copies) may = false;
-    if (scope.limit.bytes_per_second > Quantity(0) && scope.lane > now) {
-      may = false;
-      later = std::min(later, scope.lane);
-    }
-  }
+  bool may = is_free(settings, copy, now, later);
   // Recovery comes first: balance begins nothing while recovery waits.
   if (!recovery && (no_balance || !waiting_[0].empty())) may = false;
   if (!may) {
-    waiting_[static_cast<std::size_t>(copy.slot)].insert(where);
+    waiting_[static_cast<std::size_t>(copy.slot)][where].push_back(copy);
     return false;
   }
-  for (const Scope& scope : all) {
+  for (const Scope& scope : scopes(settings, copy)) {
     if (scope.limit.bytes_per_second > Quantity(0))
       scope.lane = std::max(scope.lane, now) + time_of(copy.bytes, scope.limit.bytes_per_second);
   }
@@ -87,12 +92,21 @@ bool Throttles::may_begin(const ControlSettings& settings, Where where, const Co
   return true;
 }
 
-std::vector<Throttles::Where> Throttles::take_waiting() {
+// All are asked, so that nobody waits behind those of a slow node; to ask costs little beside deciding a shard.
+std::vector<Throttles::Where> Throttles::take_waiting(const ControlSettings& settings, Instant now) {
   std::vector<Where> taken;
   if (!freed_) return taken;
   freed_ = false;
-  for (auto& waiting : waiting_) {
-    while (!waiting.empty() && taken.size() < looked_at_once) taken.push_back(waiting.extract(waiting.begin()).value());
+  const auto& waiting = waiting_[waiting_[0].empty() ? 1 : 0];
+  for (auto at = waiting.lower_bound(from_); at != waiting.end(); ++at) {
+    Instant later = Instant::max();
+    if (std::ranges::none_of(at->second, [&](const Copy& copy) { return is_free(settings, copy, now, later); })) continue;
+    if (taken.size() == looked_at_once) {
+      freed_ = true;
+      from_ = at->first;
+      break;
+    }
+    taken.push_back(at->first);
   }
   return taken;
 }

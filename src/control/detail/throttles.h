@@ -36,14 +36,14 @@ class Throttles {
   bool may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, bool no_balance, Instant& later);
   // The same, without taking any.
   bool has_room(const ControlSettings& settings, const Copy& copy, Instant now, bool no_balance) const;
-  // Those who waited and may be looked at again: recovery first. Each is told once, and waits again if it has to.
-  std::vector<Where> take_waiting();
+  // Those who wait and for whom something is free now: recovery first, not too many at once, and each once after something was freed.
+  std::vector<Where> take_waiting(const ControlSettings& settings, Instant now);
   std::uint32_t under_way() const { return counts_[0].all + counts_[1].all; }
   // It does not wait any more, unless it asks again.
   void forget(Where where) { waiting_[0].erase(where), waiting_[1].erase(where); }
   bool recovery_waits() const { return !waiting_[0].empty(); }
   // Those who wait are looked at with the next round.
-  void look_again() { freed_ = true; }
+  void look_again() { freed_ = true, from_ = {}; }
   bool looks_again() const { return freed_ && !(waiting_[0].empty() && waiting_[1].empty()); }
 
  private:
@@ -66,13 +66,15 @@ class Throttles {
     Instant& lane;
   };
   std::vector<Scope> scopes(const ControlSettings& settings, const Copy& copy);
+  bool is_free(const ControlSettings& settings, const Copy& copy, Instant now, Instant& later);
 
   Broken broken_;
   Counts counts_[2];
   Lanes lanes_[2];
   std::map<Where, std::vector<Copy>> copies_;
-  std::set<Where> waiting_[2];
+  std::map<Where, std::vector<Copy>> waiting_[2];  // what each has asked for
   bool freed_ = false;
+  Where from_;  // those before it have been told since something was freed
 };
 
 }  // namespace evenkeel::control::detail

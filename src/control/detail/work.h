@@ -47,6 +47,7 @@ class Machine::Work {
   void take_in(std::uint32_t unit, const Commit& commit);
   void forget_office();
   void round();
+  void work_on(std::set<std::uint32_t>& dirty);
   void work_on_dirty();
   void ask_for_plan();
   void note_refusals(const place::Plan& plan);
@@ -57,6 +58,7 @@ class Machine::Work {
   bool put_until_seen(const Key& key, PutDocument document);
 
   // detail/explain.cc
+  void explain_claims(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void add_orphans(Overview& overview) const;
 
@@ -87,6 +89,7 @@ class Machine::Work {
   void look_at_pulse(std::uint32_t node);
   void weigh_suspects();
   void look_at_node(std::uint32_t node);
+  void wait_for(std::uint32_t node, Duration gone);
   void count_node(std::uint32_t node);
   void wake_node(std::uint32_t node, Instant at);
   void look_at_maintenance();

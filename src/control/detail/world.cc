@@ -63,6 +63,8 @@ Unit* World::find_unit(const WorkloadId& workload, Bucket bucket) {
 void World::touch(std::uint32_t unit, std::uint32_t slot) {
   units[unit].dirty.insert(slot);
   dirty_units.insert(unit);
+  const ShardRecord& record = units[unit].records[slot];
+  if (record.seal || record.hand_over) urgent_units.insert(unit);
 }
 
 void World::touch_unit(std::uint32_t unit) {
@@ -82,7 +84,9 @@ void World::touch_node(std::uint32_t node) {
       const auto& placement = unit.wanted[slot] ? *unit.wanted[slot] : record.placement;
       const bool concerned = std::ranges::find(record.holders, name, &Holder::node) != record.holders.end() ||
                              std::ranges::find(placement, name) != placement.end();
-      if (concerned) touch(u, slot);
+      if (!concerned) continue;
+      touch(u, slot);
+      urgent_units.insert(u);
     }
   }
 }
@@ -204,6 +208,7 @@ void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Inc
     plan_due = true;
   }
   if (replica == nullptr) {
+    units[u].progress.erase(n * static_cast<std::uint32_t>(units[u].shards.size()) + slot);
     reports.erase(old);
   } else if (old != reports.end()) {
     *old = {n, incarnation, *replica};
@@ -454,18 +459,20 @@ void World::respecify(std::uint32_t w) {
   for (const std::uint32_t unit : info.units) touch_unit(unit);
 }
 
-bool World::is_joined(const NodeInfo& info, std::string& trouble) const {
+// Its inventory is asked for once: a document that goes later, with the last replica in it, is seen before or after `live` says that there are fewer.
+bool World::is_joined(NodeInfo& info, std::string& trouble) {
   if (!info.live || !info.beat || info.beat->ended || info.live->incarnation != info.beat->incarnation) return false;
-  if (info.live->inventory > 0 && broken != Broken::tell_before_inventory) {
+  if (info.live->inventory > 0 && info.inventoried != info.beat->incarnation && broken != Broken::tell_before_inventory) {
     const auto seen = info.report_documents.find(info.beat->incarnation);
     if (seen == info.report_documents.end() || seen->second < info.live->inventory) return false;
   }
+  info.inventoried = info.beat->incarnation;
   if (info.live->reads < format_written) {
     trouble =
         fmt::format("is not taken: it reads documents up to format {}, and {} is written", info.live->reads, format_written);
     return false;
   }
-  if (info.order.operation == Operation::remove && info.order.data == info.live->data) {
+  if (info.order.operation == Operation::remove && info.order.data == info.live->data && broken != Broken::removed_come_back) {
     trouble = "is not taken: it was removed, and this disk does not come back";
     return false;
   }
@@ -493,10 +500,12 @@ bool World::refresh(std::uint32_t n, Instant now) {
   const bool another = info.beat && !info.beat->ended && info.live && info.order.data != info.live->data;
   facts.removed = info.order.operation == Operation::remove && (info.order.data ? !another : info.units.empty() && !facts.joined);
   const bool permitted = is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
-  const bool forbidden = info.order.operation == Operation::drain || info.order.operation == Operation::no_leaders || permitted ||
+  const bool forbidden = info.order.operation == Operation::drain ||
+                         (info.order.operation == Operation::no_leaders && broken != Broken::ignore_no_leaders) || permitted ||
                          (info.live && info.live->leaving);
   facts.suspect = info.suspected && facts.joined && !distrusts_itself;
-  facts.may_lead = facts.joined && !forbidden && (!info.steady_since || broken == Broken::trust_at_once);
+  facts.may_lead = facts.joined && !forbidden;
+  facts.steady = !info.steady_since || broken == Broken::trust_at_once;
   facts.stopping = stopping && permitted;
   facts.expected_back = !facts.joined && !facts.removed && !is_forgotten(info);
   info.was_on_permit = is_on_permit(info);
@@ -509,7 +518,7 @@ bool World::refresh(std::uint32_t n, Instant now) {
   if (facts.joined) {
     info.gone_since.reset();
     info.gone_before = {};
-    info.waited_out = false;
+    info.waited_out.reset();
   }
   return before != facts;
 }
@@ -525,7 +534,8 @@ HolderFacts World::facts(const Unit& unit, std::uint32_t slot, const NodeId& nam
   facts.report = &found->report;
   facts.progress = {found->report.last, found->report.progress};
   const auto pulsed = unit.progress.find(n * static_cast<std::uint32_t>(unit.shards.size()) + slot);
-  if (pulsed != unit.progress.end()) facts.progress = std::max(facts.progress, pulsed->second);
+  if (pulsed != unit.progress.end() && pulsed->second.incarnation == found->incarnation)
+    facts.progress = std::max(facts.progress, pulsed->second.progress);
   return facts;
 }
 

@@ -24,6 +24,7 @@ struct NodeInfo {
   NodeDocument order;
   std::optional<PermitDocument> permit;
   std::map<Incarnation, std::uint32_t> report_documents;  // how many of each incarnation
+  Incarnation inventoried;                                // all that it held when it came has been seen, of this incarnation
   std::map<std::uint32_t, std::uint32_t> units;           // in which records, placements or a report name it, and how many
   NodeFacts facts;
   std::string trouble;  // why it is not taken for what it or its operator wants; empty: it is
@@ -31,7 +32,7 @@ struct NodeInfo {
   std::optional<Instant> beatless_since;  // it has no beat, and once had something
   Duration gone_before = {};              // waited for it already, before `gone_since`
   std::optional<Instant> gone_since;
-  bool waited_out = false;  // its delay is over, and placement knows
+  std::optional<Duration> waited_out;  // the longest delay that is over, and placement knows
   std::string last_zone;
   Duration permit_before = {};
   std::optional<Instant> permit_since;  // the permit was given
@@ -63,6 +64,13 @@ struct HeldReport {
   ReplicaReport report;
 };
 
+// What a pulse said; of another incarnation it says nothing.
+struct PulsedProgress {
+  Incarnation incarnation;
+  Progress progress;
+  friend bool operator==(const PulsedProgress&, const PulsedProgress&) = default;
+};
+
 // One bucket.
 struct Unit {
   enum class Status : std::uint8_t { idle, writing, unread };
@@ -75,8 +83,9 @@ struct Unit {
   std::vector<ShardTimers> timers;
   std::vector<std::optional<std::vector<NodeId>>> wanted;  // a placement that is not written yet
   std::vector<std::vector<HeldReport>> reports;            // by node
-  std::map<std::uint32_t, Progress> progress;  // of pulses: node * shards + slot; only where it is ahead of the report
+  std::map<std::uint32_t, PulsedProgress> progress;        // node * shards + slot
   std::map<ShardIndex, OrderDocument> orders;
+  std::map<ShardIndex, OrderDocument> orders_done;                     // with what is being written
   std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> gave_up;  // slot and node: it failed there for good, when
   std::vector<std::uint32_t> in_error;                                 // replicas of each slot, as counted in `errors`
   std::map<std::uint32_t, Report> report_heads;                        // by node, with those replicas only that are no shard's
@@ -102,6 +111,7 @@ struct WorkloadInfo {
   std::map<ShardIndex, std::string> refusals;
   std::uint64_t hash = 0;            // of what targets say about it
   std::vector<std::uint32_t> units;  // by bucket
+  std::size_t last_held = 0;         // a deleted one: the bucket in which somebody held something when that was last looked at
 };
 
 constexpr Duration failed_for = 10min;  // a shard does not come again so soon to where it failed for good
@@ -148,7 +158,8 @@ class World {
   std::vector<WorkloadInfo> workloads;
   std::vector<Unit> units;
   std::set<std::uint32_t> dirty_units;
-  std::multiset<Instant> bars_end;  // when shards may come again to where they failed for good
+  std::set<std::uint32_t> urgent_units;  // of these, where leadership may have to change
+  std::multiset<Instant> bars_end;       // when shards may come again to where they failed for good
   std::set<std::uint32_t> nodes_touched;
   std::set<std::uint32_t> relaid;   // units whose slots are others than before
   std::set<std::uint32_t> deleted;  // workloads of which there may be something left
@@ -164,7 +175,7 @@ class World {
   void take_early(std::uint32_t workload);
   void set_report(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Incarnation incarnation,
                   const ReplicaReport* replica, Instant now);
-  bool is_joined(const NodeInfo& node, std::string& trouble) const;
+  bool is_joined(NodeInfo& node, std::string& trouble);
   void name_in(std::uint32_t node, std::uint32_t unit, bool more);
   void grow(std::uint32_t workload, std::uint32_t shards);
   Spec spec_of(const WorkloadInfo& workload, std::string& trouble) const;

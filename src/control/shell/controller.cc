@@ -212,6 +212,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     revisions_.clear();
     writing_.clear();
     held_back_.clear();
+    unreadable_.clear();
     incarnations_.clear();
     for (const store::Change& change : changes.changes) {
       const auto key = keys_.parse(change.key);
@@ -221,8 +222,29 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
                                 : Result<Document>(fail(Code::invalid, ""));
       if (!document) continue;
       if (const auto* live = std::get_if<LiveDocument>(&*document)) doubted_.insert(live->incarnation);
-      if (const auto* beat = std::get_if<BeatSeen>(&*document)) doubted_.insert(beat->incarnation);
+      if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
+        doubted_.insert(beat->incarnation);
+        if (!beat->ended) touch(key->node, beat->incarnation);
+      }
     }
+  }
+
+  // A node that has seen nothing of what is lost does not notice. Its beat is written as it is: it finds that somebody else has done so, and joins anew.
+  void touch(const NodeId& node, Incarnation incarnation) {
+    const auto again = [this, node, incarnation] {
+      loop_.post_after(options_.session_ttl / 3, guarded([this, node, incarnation] { touch(node, incarnation); }));
+    };
+    store_.get(keys_.beat(node), guarded([this, again, incarnation](const Result<store::Read>& read) {
+                 if (!read) return again();
+                 if (!read->entry) return;
+                 const auto beat = store::parse_session_beat(*read->entry);
+                 if (!beat || beat->ended || beat->identity.str() != format(incarnation)) return;
+                 store::Txn txn;
+                 txn.compare(store::unchanged(*read->entry)).put(read->entry->key, read->entry->value);
+                 store_.txn(std::move(txn), guarded([again](const Result<store::Committed>& done) {
+                              if (!done || !done->succeeded) again();
+                            }));
+               }));
   }
 
   static bool is_own(Key::Kind kind) { return kind == Key::Kind::shards || kind == Key::Kind::view; }
@@ -248,9 +270,14 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
 
   void deliver(const Key& key, const store::Change& change) {
-    if (!change.entry) return feed(Saw{key, std::nullopt});
+    if (!change.entry) {
+      unreadable_.erase(change.key);
+      return feed(Saw{key, std::nullopt});
+    }
     Result<Document> document = parse_document(key, *change.entry);
+    unreadable_.erase(change.key);
     if (!document) {  // what was known before stays; one bad document never stops the others
+      unreadable_.insert(change.key);
       log("document", document.error());
       if (on_event_) on_event_({Event::Kind::error, std::nullopt, std::nullopt, document.error().message});
       return;
@@ -283,8 +310,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     for (Commit& commit : out.commits) write(std::move(commit));
     for (const Put& put : out.puts) write(put);
     if (out.plan) {
-      options_.planner(std::move(*out.plan), guarded([this](place::Plan plan) {
-                         loop_.post(guarded([this, plan = std::move(plan)]() mutable { feed(Planned{std::move(plan)}); }));
+      options_.planner(std::move(*out.plan), guarded([this, office = epoch_](place::Plan plan) {
+                         loop_.post(guarded([this, office, plan = std::move(plan)]() mutable {
+                           if (office == epoch_) feed(Planned{std::move(plan)});
+                         }));
                        }));
     }
     loop_.cancel(timer_);
@@ -305,6 +334,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     const WorkloadId workload = commit.records.workload;
     const Bucket bucket = commit.records.bucket;
     const std::string shards = keys_.shards(workload, bucket), view = keys_.view(workload, bucket);
+    if (unreadable_.contains(shards)) {  // the truth is not written over; the bucket rests until it can be read
+      loop_.post(guarded([this, workload, bucket] { feed(Answered{workload, bucket, Answered::Outcome::unknown}); }));
+      return;
+    }
     store::Txn txn;
     guard(txn);
     txn.compare(as_known(shards));
@@ -315,9 +348,14 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     }
     for (const Target& target : commit.targets) txn.put(keys_.target(target.node, workload, bucket), format(target));
     for (const NodeId& node : commit.untargeted) txn.erase(keys_.target(node, workload, bucket));
-    for (const ShardIndex shard : commit.orders) txn.erase(keys_.order({workload, shard}));
+    for (const ShardIndex shard : commit.orders) {
+      const std::string order = keys_.order({workload, shard});
+      txn.compare(as_known(order)).erase(order);  // not another one that has come since
+    }
     writing_.insert({workload, bucket});
-    store_.txn(std::move(txn), guarded([this, workload, bucket, erases = commit.erases](Result<store::Committed> done) {
+    store_.txn(std::move(txn),
+               guarded([this, workload, bucket, office = epoch_, erases = commit.erases](Result<store::Committed> done) {
+                 if (office != epoch_) return read_again(workload, bucket);  // of another office than this
                  answered(workload, bucket, erases, std::move(done));
                }));
   }
@@ -423,6 +461,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
+  std::set<std::string> unreadable_;  // documents that are there and cannot be read
   std::unique_ptr<store::Beats> beats_;
   std::map<NodeId, Incarnation> incarnations_;
   Epoch epochs_above_;

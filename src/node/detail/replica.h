@@ -68,7 +68,8 @@ struct Replica {
   std::uint32_t seal_tries = 0;
   Instant seal_at = Instant::min();
 
-  Epoch lead;  // what the shell was told last; 0: it does not
+  Epoch lead;                          // what the shell was told last; 0: it does not
+  Fencing fencing = Fencing::session;  // the same, if it leads
   Instant out_by = Instant::max();
   bool stuck = false;            // that was said
   Instant due = Instant::max();  // when the reconciler looks at it again

@@ -24,6 +24,7 @@ Result<ControllerHost*> Simulation::Work::controller(std::uint64_t number) {
   return &controllers_[number - 1];
 }
 
+// Long because each kind is named once, so that the compiler says which one is missing.
 Result<> Simulation::Work::perform(const Action& action) {
   say("story", format(action));
   tell_checkers(action);
@@ -82,6 +83,9 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::reset:
     case Kind::drop_orphan:
       return edit_order(action);
+    case Kind::apply:
+      operator_->edit_again();
+      return {};
     case Kind::adopt:
       return adopt_orphans();
     case Kind::settings:
@@ -134,6 +138,7 @@ Result<> Simulation::Work::leave(NodeHost& host) {
     return {};
   }
   if (!host.main) return fail(Code::refused, "{} does not run", host.spec.name);
+  host.leaves = true;
   const NodeId name = host.spec.name;
   const auto token = std::weak_ptr(host.main->token);
   host.main->participant->leave(leave_within, [this, name, token](const Result<>& left) {
@@ -172,6 +177,11 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
     case Kind::stop:
       if (running.empty() && !owner.restarts) return fail(Code::refused, "{} does not run", name);
       for (NodeProcess* process : running) process->loop->stand_still(time);
+      seen_.set_silent(owner.spec.name, true, elapsed());
+      loop_.post_after(time, [this, node = owner.spec.name] {
+        const NodeHost& again = hosts_.at(node);
+        if (again.main && !again.main->loop->stands_still()) seen_.set_silent(node, false, elapsed());
+      });
       return {};
     case Kind::cut:
       cut_store(name, time);

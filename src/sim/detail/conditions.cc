@@ -29,6 +29,12 @@ std::string Simulation::Work::explain(const Condition& condition) const {
   return why.empty() ? "it is so" : "";
 }
 
+// Often asked while much is not settled: nobody wants to know why.
+bool Simulation::Work::holds(const Condition& condition) const {
+  if (condition.kind == Kind::settled && !seen_.settled()) return condition.negated;
+  return why_not(condition).empty() != condition.negated;
+}
+
 // Empty: it holds.
 std::string Simulation::Work::why_not(const Condition& condition) const {
   switch (condition.kind) {
@@ -75,7 +81,7 @@ std::string Simulation::Work::why_not_settled() const {
   }
   if (!operator_->idle()) return "the operator's documents are not written yet";
   if (!machine->at_rest()) return "the controller has something to do";
-  return "";
+  return checkers_ ? checkers_->unrest().value_or("") : "";
 }
 
 // Whom clients are told of, if it really leads.

@@ -89,12 +89,12 @@ void Simulation::Work::edit_workload_document(const WorkloadId& workload, std::f
         document_of<WorkloadDocument>(text, [&](const std::string& t) { return parse_workload(t, workload, "workload"); });
     if (!text) document.buckets = 0;
     change(document);
-    return std::optional(format(document));
+    return document.buckets > 0 ? std::optional(format(document)) : std::nullopt;
   });
 }
 
 void Simulation::Work::edit_order_document(const ShardId& shard, std::function<void(OrderDocument&)> change) {
-  operator_->edit(keys_.order(shard), [change = std::move(change)](const std::optional<std::string>& text) {
+  operator_->edit_once(keys_.order(shard), [change = std::move(change)](const std::optional<std::string>& text) {
     auto document = document_of<OrderDocument>(text, [](const std::string& t) { return parse_order(t, "order"); });
     change(document);
     return std::optional(format(document));

@@ -124,11 +124,15 @@ void Evidence::take_beat(const NodeId& name, std::optional<store::Entry> entry) 
   look_at(name);
 }
 
-bool Evidence::is_joined(const NodeEvidence& node) const {
+bool Evidence::is_joined(NodeEvidence& node) const {
   if (!node.live || !node.beat || node.beat->ended || node.incarnation != node.live->incarnation) return false;
+  if (node.doubted == node.incarnation) return false;
+  if (node.inventoried == node.incarnation) return true;
   const auto written =
       std::ranges::count_if(node.reports, [&](const auto& report) { return report.second.incarnation == *node.incarnation; });
-  return static_cast<std::uint64_t>(written) >= node.live->inventory;
+  if (static_cast<std::uint64_t>(written) < node.live->inventory) return false;
+  node.inventoried = node.incarnation;
+  return true;
 }
 
 // A return that was too short to be noticed was none.

@@ -96,6 +96,7 @@ struct NodeEvidence {
   std::optional<LiveDocument> live;  // the latest; that it goes says nothing
   std::optional<store::Beat> beat;
   std::optional<Incarnation> incarnation;  // of the beat
+  std::optional<Incarnation> inventoried;  // all that it held when it came was written, of this incarnation
   Duration beatless_since = {};
   std::map<Incarnation, Duration> over;  // since when
   std::map<Incarnation, DataId> disks;   // an incarnation has one for ever
@@ -103,6 +104,7 @@ struct NodeEvidence {
   Recent<NodeDocument> order;
   std::optional<PermitDocument> permit;
   Duration permit_at = {};
+  std::optional<Incarnation> doubted;  // of a session that the store showed when it was put back: nobody is to believe it
   std::map<std::pair<WorkloadId, Bucket>, ReportEvidence> reports;
   std::map<std::pair<WorkloadId, Bucket>, Target> targets;
   std::set<ShardId> holds;                        // by the records
@@ -157,7 +159,7 @@ struct Evidence {
   void look_at_calm();
 
  private:
-  bool is_joined(const NodeEvidence& node) const;
+  bool is_joined(NodeEvidence& node) const;
 };
 
 bool counts(const Holder& holder);

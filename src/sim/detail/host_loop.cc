@@ -61,6 +61,8 @@ void HostLoop::fire(std::uint32_t slot) {
     slots_[slot].outside = outside_.post_at(still_until_, [this, slot] { fire(slot); });
     return;
   }
+  ran_ = ran_now() + 1;
+  ran_at_ = outside_.now();
   release(slot)();
 }
 

@@ -34,6 +34,8 @@ class HostLoop final : public Loop {
   // By the shared loop's time.
   void stand_still(Duration time);
   bool stands_still() const { return outside_.now() < still_until_; }
+  // How many callbacks have run in this very moment.
+  std::uint64_t ran_now() const { return ran_at_ == outside_.now() ? ran_ : 0; }
 
  private:
   struct Slot {
@@ -49,6 +51,8 @@ class HostLoop final : public Loop {
   VirtualLoop& outside_;
   const HostClock clock_;
   Instant still_until_ = Instant::min();
+  Instant ran_at_ = Instant::min();
+  std::uint64_t ran_ = 0;  // at `ran_at_`
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;
 };

@@ -69,6 +69,7 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
       for (NodeProcess* one : processes(owner)) {
         if (one->token != token) continue;
         kill(owner, one);
+        if (owner.leaves && !owner.main) owner.killed = owner.left = true;
         owner.restarts = !owner.main && !owner.killed;
         break;
       }
@@ -104,7 +105,7 @@ std::unique_ptr<NodeProcess> Simulation::Work::start_process(NodeHost& host, std
 }
 
 void Simulation::Work::start(NodeHost& host) {
-  host.left = host.killed = host.restarts = false;
+  host.leaves = host.left = host.killed = host.restarts = false;
   host.main = start_process(host, host.disk);
 }
 
@@ -121,6 +122,7 @@ void Simulation::Work::kill(NodeHost& host, NodeProcess* process) {
   } else {
     std::erase_if(host.twins, [&](const auto& twin) { return twin.get() == process; });
   }
+  if (processes(host).empty()) seen_.set_silent(host.spec.name, true, elapsed());
   break_pulse(host.spec.name);
 }
 

@@ -10,6 +10,22 @@ constexpr Duration pause = 200ms;
 }  // namespace
 
 void Operator::edit(std::string key, Change change) {
+  wanted_[key].push_back(change);
+  edit_once(std::move(key), std::move(change));
+}
+
+void Operator::edit_again() {
+  for (const auto& [key, changes] : wanted_) {
+    edit_once(key, [changes](std::optional<std::string> text) {
+      for (const Change& change : changes) {
+        if (auto next = change(text)) text = std::move(next);
+      }
+      return text;
+    });
+  }
+}
+
+void Operator::edit_once(std::string key, Change change) {
   edits_.push_back({std::move(key), std::move(change)});
   if (edits_.size() == 1) begin();
 }

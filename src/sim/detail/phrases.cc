@@ -79,6 +79,7 @@ constexpr auto actions = in_order<Action::Kind>({
     {lead, {"lead SHARD on NODE", "an operator hands its leadership there"}},
     {lead_accept_loss, {"lead SHARD accepting loss", "whoever of those left has most leads"}},
     {reset, {"reset SHARD on NODE", "its errors there are forgotten"}},
+    {apply, {"apply", "operators write again what they want, as the story has said it so far"}},
     {adopt, {"adopt", "what nodes hold and no record knows becomes known"}},
     {drop_orphan, {"drop orphan SHARD on NODE", "what no record knows, by hand"}},
     {add, {"add FIELDS", "{name: n4, zone: z1}: a node more, started"}},

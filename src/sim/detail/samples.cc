@@ -27,7 +27,7 @@ Sample Simulation::Work::sample() const {
       const ShardSeen& shard = workload.shards[s];
       for (const Holder& holder : shard.record.holders) count(holder.node, &NodeSample::replicas);
       if (shard.view.leader) count(*shard.view.leader, &NodeSample::leaders);
-      if (workload.lead && workload.wants(s) && !shard.view.leader) ++out.unled;
+      if (workload.lead && workload.wants(s) && (!shard.view.leader || shard.leaderless_since)) ++out.unled;
     }
   }
   return out;

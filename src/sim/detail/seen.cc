@@ -241,9 +241,26 @@ void Seen::judge(WorkloadSeen& workload, std::uint32_t s, Duration now) {
   }
   if (unsettled_ == 0 && unsettled_since_) calm_.unsettled += now - *std::exchange(unsettled_since_, std::nullopt);
   if (unsettled_ > 0 && !unsettled_since_) unsettled_since_ = now;
-  const bool leaderless = workload.lead && workload.wants(s) && shard.was_led && !shard.view.leader;
+  judge_leader(workload, s, now);
+}
+
+void Seen::judge_leader(WorkloadSeen& workload, std::uint32_t s, Duration now) {
+  ShardSeen& shard = workload.shards[s];
+  const bool led = shard.view.leader && shard.silent != shard.view.version.epoch;
+  const bool leaderless = workload.lead && workload.wants(s) && shard.was_led && !led;
   if (leaderless && !shard.leaderless_since) shard.leaderless_since = now;
   if (!leaderless) end_leaderless(shard, now);
+}
+
+void Seen::set_silent(const NodeId& node, bool silent, Duration now) {
+  for (auto& [name, workload] : workloads_) {
+    for (std::uint32_t s = 0; s < workload.shards.size(); ++s) {
+      ShardSeen& shard = workload.shards[s];
+      if (shard.view.leader != node) continue;
+      shard.silent = silent ? std::optional(shard.view.version.epoch) : std::nullopt;
+      judge_leader(workload, s, now);
+    }
+  }
 }
 
 void Seen::judge_all(WorkloadSeen& workload, Duration now) {

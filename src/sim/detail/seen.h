@@ -21,6 +21,7 @@ struct ShardSeen {
   ShardView view;
   bool settled = false;
   bool was_led = false;
+  std::optional<Epoch> silent;  // the leader of that epoch does not run, whatever the view says
   std::optional<Duration> leaderless_since;
   std::map<NodeId, Duration> dropped;  // when it was dropped there
 };
@@ -42,6 +43,8 @@ class Seen {
   void take(const store::Txn& txn, const store::Committed& done, Duration now);
   // Everything anew: the store is not what it was.
   void take(const store::Listing& listing, Duration now);
+  // A node's processes are gone or stand still; or they go on as if nothing had been.
+  void set_silent(const NodeId& node, bool silent, Duration now);
 
   const std::map<WorkloadId, WorkloadSeen>& workloads() const { return workloads_; }
   const ShardSeen* find(const ShardId& shard) const;
@@ -65,6 +68,7 @@ class Seen {
   void judge_all(WorkloadSeen& workload, Duration now);
   std::string why_unsettled(const WorkloadSeen& workload, std::uint32_t shard) const;
   void set_there(const NodeId& node, bool there, Duration now);
+  void judge_leader(WorkloadSeen& workload, std::uint32_t shard, Duration now);
   void end_leaderless(ShardSeen& shard, Duration now);
 
   const Keys& keys_;

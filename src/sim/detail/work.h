@@ -41,6 +41,7 @@ struct NodeHost {
   Knobs knobs;
   std::uint32_t starts = 0;
   std::uint32_t disks = 0;
+  bool leaves = false;  // it was asked to: however it ends, nobody starts it again but the story
   bool left = false;
   bool restarts = false;  // it ended itself, and is about to be started again
   bool killed = false;    // by the story: nobody starts it again but that
@@ -81,7 +82,7 @@ class Simulation::Work {
 
   // actions.cc, conditions.cc
   Result<> perform(const Action& action);
-  bool holds(const Condition& condition) const { return why_not(condition).empty() != condition.negated; }
+  bool holds(const Condition& condition) const;
   std::string explain(const Condition& condition) const;
 
   SimOptions options_;
@@ -99,6 +100,7 @@ class Simulation::Work {
   void write_first_documents();
   void make_workloads();
   void note_revision();
+  void note_standstill();
   void take_log(std::string_view line);
   std::optional<WorkloadFacts> facts(const WorkloadId& workload) const;
   std::optional<ShardId> pick_shard(Rng& rng) const;
@@ -159,9 +161,11 @@ class Simulation::Work {
   std::optional<NodeId> leader_of(const ShardId& shard) const;
 
   std::optional<std::string> violation_;
-  Cluster spec_;             // as operators have it
-  bool begun_ = false;       // its workloads are made
-  std::uint64_t stops_ = 0;  // of the store
+  Instant moment_;             // of the callback that ran last
+  std::uint64_t ran_now_ = 0;  // callbacks, in that moment
+  Cluster spec_;               // as operators have it
+  bool begun_ = false;         // its workloads are made
+  std::uint64_t stops_ = 0;    // of the store
   struct Known {
     Duration at = {};
     store::Revision revision;

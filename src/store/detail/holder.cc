@@ -8,6 +8,7 @@ namespace evenkeel::store::detail {
 Holder::Holder(std::string key, Beat beat, Revision revision, Instant sent, Duration margin)
     : key_(std::move(key)),
       margin_(margin),
+      done_(beat.count),
       beat_(std::move(beat)),
       revision_(revision),
       next_(sent + beat_.ttl / 3),
@@ -50,6 +51,7 @@ void Holder::on_written(const Result<Committed>& done, Instant now, Effects& eff
     return;
   }
   revision_ = done->revision;
+  done_ = sent.count;
   sent_.clear();  // those before compare a revision that is gone
   if (beat_.ended) return finish(effects, done->revision);
   next_ = ending_ ? now : sent.at + beat_.ttl / 3;
@@ -64,13 +66,19 @@ void Holder::on_read(const Result<Read>& read, Instant now, Effects& effects) {
     lose(now, effects);
     return finish(effects, read->entry ? read->entry->modified : read->revision);
   }
+  const auto found = std::find_if(sent_.begin(), sent_.end(), [&](const Sent& sent) { return sent.count == there->count; });
+  const bool untouched = there->count == done_ && read->entry->modified == revision_;
+  if (found == sent_.end() && !untouched) {
+    lose(now, effects);
+    return finish(effects, read->entry->modified);
+  }
   known_ = true;
   revision_ = read->entry->modified;
   // Not at once if the last write's outcome was not known: nothing else would slow this down.
   next_ = sent_.empty() ? now : std::max(now, sent_.back().at + pause_of(beat_.ttl));
-  const auto found = std::find_if(sent_.begin(), sent_.end(), [&](const Sent& sent) { return sent.count == there->count; });
   if (found == sent_.end()) return;
   const Instant sent = found->at;
+  done_ = found->count;
   sent_.clear();  // the others compare a revision that is gone
   next_ = ending_ ? now : std::max(now, sent + beat_.ttl / 3);
   confirm(sent, now, effects);

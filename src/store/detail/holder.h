@@ -3,6 +3,8 @@
 //
 // The deadline counts from when a write was *sent*, and moves only when that write is known to be done: by its answer, or by reading the beat
 // and finding its count. Whoever sees that write sees it later than it was sent, so it waits beyond the deadline.
+// The beat is written by its holder alone, until somebody ends it. Found otherwise, it says that the store has lost what was in it, or that
+// somebody who knows of such a loss has touched it: the session is lost.
 // Every step looks at the clock first: past the deadline the session is lost, whatever the input says. So a host that was suspended cannot
 // come back to life by an answer that lay in its buffers. Lost is final.
 
@@ -42,9 +44,10 @@ class Holder {
 
   std::string key_;
   Duration margin_;
-  Beat beat_;          // the latest one sent
-  Revision revision_;  // the latest known of the key
-  bool known_ = true;  // whether the next write may compare it; else it is read first
+  std::uint64_t done_;  // the count of the latest write that is known to be done
+  Beat beat_;           // the latest one sent
+  Revision revision_;   // the latest known of the key
+  bool known_ = true;   // whether the next write may compare it; else it is read first
   bool calling_ = false;
   Instant next_;            // no call before
   std::vector<Sent> sent_;  // which may be done; few, since the deadline bounds them

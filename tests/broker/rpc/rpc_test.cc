@@ -22,18 +22,13 @@
 #include "evenkeel/broker/shell/rpc/service.h"
 #include "evenkeel/broker/shell/rpc/wire.h"
 #include "evenkeel/broker/trace.h"
+#include "tests/story/slow_build.h"
 
 namespace evenkeel::broker {
 namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool slow_build = true;
-#else
-constexpr bool slow_build = false;
-#endif
 
 // Far beyond what anything here takes; a test that waits so long has failed.
 constexpr auto patience = 60s;

@@ -214,9 +214,9 @@ run plan -f barred.yaml --explain t1/0
 t1/0: n1 -> n3
   a replica moves from n1 to n3 in step 1: rules
 
+n3  leads
 n1  leaves  the shard is barred from it
 n2  cannot  the shard is barred from it
-n3  leads
 ----
 ----
 

@@ -205,7 +205,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, broker, store, lock, routes, version, completion, man
+!   known: validate, plan, broker, store, lock, routes, sim, version, completion, man
 !   see: evenkeel --help
 exit 2
 

@@ -314,3 +314,44 @@ show
 t1/0 offline -> offline v=1.0
 t1/1 offline -> offline v=1.0
 settled
+
+# How a leader is fenced can change while it leads, at the same epoch. That is said at once.
+node
+----
+ok
+
+joined 1
+----
+
+target t1/0 1.1 fencing=epoch
+0 leader v=1.0
+----
+start #1 t1/0 offline -> follower -> leader v=1.0 first
+report t1/0 of 1 obeyed=1.1
+  0 offline v=1.0
+
+done t1/0
+----
+lead t1/0 at 1 fenced by epoch
+start #2 t1/0 follower -> leader v=1.0 first urgent
+report t1/0 of 1 obeyed=1.1
+  0 follower v=1.0
+
+done t1/0
+----
+report t1/0 of 1 obeyed=1.1
+  0 leader v=1.0
+
+target t1/0 1.2
+0 leader v=1.0
+----
+lead t1/0 at 1
+report t1/0 of 1 obeyed=1.2
+  0 leader v=1.0
+
+target t1/0 1.3 fencing=epoch
+0 leader v=1.0
+----
+lead t1/0 at 1 fenced by epoch
+report t1/0 of 1 obeyed=1.3
+  0 leader v=1.0

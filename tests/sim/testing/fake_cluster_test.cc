@@ -145,6 +145,13 @@ TEST(FakeCluster, ADrainedNodeHoldsNothing) {
   EXPECT_TRUE(three.cluster.run_until_settled(1min)) << three.cluster.why_not_settled();
 }
 
+TEST(FakeCluster, AnErasedWorkloadIsDropped) {
+  Three three;
+  ASSERT_TRUE(three.cluster.erase(t));
+  ASSERT_TRUE(three.cluster.run_until_settled(1min)) << three.cluster.why_not_settled();
+  for (auto& [number, handler] : three.handlers) EXPECT_TRUE(handler.disk.empty());
+}
+
 TEST(FakeCluster, AnotherControllerGoesOn) {
   Three three({.controllers = 2});
   const auto* before = three.cluster.controller();
