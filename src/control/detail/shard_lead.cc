@@ -337,6 +337,7 @@ void ShardStep::step_down() {
 }
 
 void ShardStep::lead() {
+  if (broken(Broken::leaders_wait) && !in_.may_move) return;
   if (spec_.deleted) return in_.may_move ? step_down() : void();
   fill_bounded();
   if (!spec_.lead) return;

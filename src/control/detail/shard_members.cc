@@ -163,6 +163,7 @@ void ShardStep::drop() {
 void ShardStep::forget_dropped() {
   std::erase_if(next_.holders, [&](const Holder& holder) {
     if (counts(holder)) return false;
+    if (broken(Broken::forget_dropped_at_once)) return true;
     const NodeFacts* node = facts(holder).node;
     if (node != nullptr && node->removed) return true;
     if (is_lost_disk(holder)) return true;  // its data went with the disk

@@ -164,9 +164,8 @@ void check_permit(const Evidence& seen, const NodeId& node, const std::optional<
   if (known == nullptr || (before && before->stage == after.stage && before->incarnation == after.incarnation)) return;
   const auto may_go = [&](const NodeId& other) {
     const NodeEvidence* at = seen.node(other);
-    if (other == node || at == nullptr || !at->permit) return other == node;
-    // Who is back has no reason to go: what it serves by then counts.
-    return at->permit->incarnation == at->incarnation && (at->permit->stage == Stage::granted || at->permit->stage == Stage::go);
+    return other == node ||
+           (at != nullptr && at->permit && (at->permit->stage == Stage::granted || at->permit->stage == Stage::go));
   };
   if (after.stage != Stage::granted && after.stage != Stage::go) return;
   findings.held(name);
