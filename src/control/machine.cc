@@ -399,7 +399,7 @@ void Machine::Work::round() {
 }
 
 Epoch Machine::Work::highest_epoch() const {
-  Epoch highest = options_.epochs_above;
+  Epoch highest = epochs_above();
   for (const Unit& unit : world_.units) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       const ShardRecord& record = unit.records[slot];

@@ -100,7 +100,7 @@ ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& 
                                  .view = unit.views[slot],
                                  .placement = unit.wanted[slot] && may_move() ? &*unit.wanted[slot] : nullptr,
                                  .facts = [&](const NodeId& node) { return world_.facts(unit, slot, node); },
-                                 .highest = std::max(world_.highest(unit, slot), options_.epochs_above),
+                                 .highest = std::max(world_.highest(unit, slot), epochs_above()),
                                  .led = world_.led(unit, slot),
                                  .begins_above = workload.document->highest,
                                  .orphans = world_.orphans(unit, slot),

@@ -30,6 +30,8 @@ class Machine::Work {
     return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty() && rests_.empty();
   }
   Epoch highest_epoch() const;
+  // What this controller, or one before it, knows of a history that the store has lost.
+  Epoch epochs_above() const { return std::max(options_.epochs_above, waits_.epochs_above); }
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
   std::optional<ShardState> explain(const ShardId& shard);
