@@ -356,21 +356,23 @@ void swap_places(World& world) {
 
 namespace {
 
-// Where there was no place for another replica, a node that is waited for keeps its own: it counts as still holding it.
-void keep_waited_for(const World& world, const Cluster& problem, const std::vector<NodeId>& before, std::uint32_t replicas,
-                     std::vector<NodeId>& nodes) {
+// Where there was no place for another replica, a node that is waited for keeps its own: it counts as still holding it. Not beside one that has come
+// to its domain in its stead.
+void keep_waited_for(const World& world, const Cluster& problem, const Unit& unit, const std::vector<NodeId>& before,
+                     std::uint32_t replicas, std::vector<NodeId>& nodes) {
   if (nodes.size() >= replicas) return;
   const auto is_waited_for = [&](const NodeId& name) {
     if (world.find_node(name)->facts.joined) return false;
     const auto known = std::ranges::find(problem.nodes, name, &Node::name);
     return known != problem.nodes.end() && known->status == NodeStatus::cordoned;
   };
+  const std::vector<NodeId> planned = nodes;
   std::vector<NodeId> kept;
   std::size_t room = replicas - nodes.size();
   for (const NodeId& name : before) {
     if (std::erase(nodes, name) > 0) {
       kept.push_back(name);
-    } else if (room > 0 && is_waited_for(name)) {
+    } else if (room > 0 && is_waited_for(name) && may_take_place(world, unit, planned, name, name)) {
       kept.push_back(name);
       --room;
     }
@@ -393,7 +395,7 @@ std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& p
       if (!slot) continue;
       std::vector<NodeId> nodes;
       for (const NodeIndex node : rows[s]) nodes.push_back(problem.nodes[node.value()].name);
-      keep_waited_for(world, problem, placement_of(world.units[u], *slot), info->spec.replicas, nodes);
+      keep_waited_for(world, problem, world.units[u], placement_of(world.units[u], *slot), info->spec.replicas, nodes);
       changed += want(world, u, *slot, std::move(nodes)) ? 1 : 0;
     }
   }
