@@ -10,19 +10,20 @@ namespace evenkeel::control {
 enum class Broken : std::uint8_t {
   nothing,
   // What is true, and who writes it.
-  ignore_incarnations,    // a node that came back counts as the one that was there
-  believe_old_reports,    // a report counts although it is older than what the node was told
-  lead_without_proof,     // a new leader is granted before the old one has provably stepped down
-  reuse_epoch,            // a grant does not raise the epoch
-  forget_named_epochs,    // epochs that only reports name do not count
-  forget_deleted_epochs,  // what a deleted workload has reached is not written down
-  ignore_data_id,         // a new disk under an old name counts as the old one
-  drop_on_absence,        // what the record does not name is dropped
-  begin_over_orphans,     // a shard without a record begins anew, whatever nodes hold of it
-  tell_before_inventory,  // a node is told something before all that it holds is known
-  unguarded_writes,       // a deposed controller's writes are not refused
-  first_step_too_early,   // an elected controller acts on what it happens to know
-  go_on_unread,           // a write of unknown outcome counts as not done
+  ignore_incarnations,     // a node that came back counts as the one that was there
+  believe_old_reports,     // a report counts although it is older than what the node was told
+  lead_without_proof,      // a new leader is granted before the old one has provably stepped down
+  reuse_epoch,             // a grant does not raise the epoch
+  forget_named_epochs,     // epochs that only reports name do not count
+  forget_deleted_epochs,   // what a deleted workload has reached is not written down
+  ignore_data_id,          // a new disk under an old name counts as the old one
+  drop_on_absence,         // what the record does not name is dropped
+  forget_dropped_at_once,  // who is told to drop something is forgotten before it says so
+  begin_over_orphans,      // a shard without a record begins anew, whatever nodes hold of it
+  tell_before_inventory,   // a node is told something before all that it holds is known
+  unguarded_writes,        // a deposed controller's writes are not refused
+  first_step_too_early,    // an elected controller acts on what it happens to know
+  go_on_unread,            // a write of unknown outcome counts as not done
   // Leadership.
   skip_seal,              // the best of those that are there leads, sealed or not
   too_few_seals,          // one seal is enough, whatever acks says
@@ -43,8 +44,10 @@ enum class Broken : std::uint8_t {
   no_delay,               // a node that is gone is replaced at once
   wait_below_min_active,  // a node that is gone is waited for, however few are left
   forget_waits,           // a successor waits from the beginning
+  permit_for_ever,        // who may stop is never missed
   no_maintenance,         // moves go on, however many nodes are gone
   stay_in_maintenance,    // maintenance does not end by itself
+  leaders_wait,           // lost leaders are not followed while nothing may move
   believe_all_suspects,   // however many are not heard of at once, all are suspect
   trust_at_once,          // one that was suspect may lead as soon as it is heard of
   // Limits and errors.
@@ -53,11 +56,15 @@ enum class Broken : std::uint8_t {
   never_replace,     // what a node gave up stays there
   // What operators and nodes ask.
   ignore_disabled,          // a shard may be where an operator forbids it
+  ignore_cordon,            // what is new comes to a node that is cordoned
+  ignore_no_leaders,        // a node leads although an operator forbids it
   remove_while_live,        // a node is removed although its session is not over
   remove_last_copy,         // a node is removed although nobody else has its data
+  removed_come_back,        // a disk that was removed is taken back
   permit_below_min_active,  // a node may stop, however few serve without it
   permits_apart,            // a node may stop, whoever else may
   go_while_leading,         // a node may stop before its leaders have left
+  permit_in_maintenance,    // a node may stop although too many are gone
   ignore_freeze,            // targets change while everything is frozen
   forget_freeze,            // a successor does not know of it
 };

@@ -128,6 +128,7 @@ void Machine::Work::forget_office() {
   plan_again_ = false;
   wakes_.clear();
   node_wakes_.clear();
+  rests_.clear();
   puts_.clear();
   led_ = {};
   maintenance_.reset();
@@ -157,6 +158,8 @@ void Machine::Work::forget_office() {
       world_.index(static_cast<std::uint32_t>(&unit - world_.units.data()), slot);
     if (unit.status == Unit::Status::writing) unit.status = Unit::Status::unread;
     unit.pending.reset();
+    unit.put_off.clear();
+    unit.rests_until = {};
   }
 }
 
@@ -234,16 +237,16 @@ void Machine::Work::take(Answered answered) {
 }
 
 // What was written is what is.
-void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
+void Machine::Work::take_in(std::uint32_t u, detail::Written written) {
   Unit& unit = world_.units[u];
   unit.status = Unit::Status::idle;
-  unit.spec = commit.records.spec;
+  unit.spec = written.spec;
   // One that has come since is still to be done.
   for (const auto& [shard, done] : std::exchange(unit.orders_done, {})) {
     const auto order = unit.orders.find(shard);
     if (order != unit.orders.end() && order->second == done) unit.orders.erase(order);
   }
-  if (commit.erases) {
+  if (written.erases) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       unit.records[slot] = {.shard = unit.shards[slot]};
       unit.views[slot] = {.shard = unit.shards[slot]};
@@ -253,20 +256,26 @@ void Machine::Work::take_in(std::uint32_t u, const Commit& commit) {
     unit.spec = unit.respecified = 0;
     return;
   }
+  for (ShardView& view : written.views) {
+    if (const auto slot = unit.slot(view.shard)) unit.views[*slot] = std::move(view);
+  }
   const auto settled = [](const ShardRecord& one) { return std::ranges::count_if(one.holders, &Holder::arrived); };
-  for (const ShardRecord& record : commit.records.shards) {
+  for (ShardRecord& record : written.records) {
     const auto slot = unit.slot(record.shard);
-    if (slot && unit.wanted[*slot]) world_.touch(u, *slot);
     if (!slot || unit.records[*slot] == record) continue;
     if (plan_again_ && settled(unit.records[*slot]) != settled(record)) world_.plan_due = true;
-    unit.records[*slot] = record;
-    count_copies(u, *slot, record);
-    if (unit.wanted[*slot] == record.placement) unit.wanted[*slot].reset();
+    unit.records[*slot] = std::move(record);
+    count_copies(u, *slot, unit.records[*slot]);
     world_.index(u, *slot);
     world_.touch(u, *slot);
   }
-  for (const ShardView& view : commit.view.shards) {
-    if (const auto slot = unit.slot(view.shard)) unit.views[*slot] = view;
+  // A placement that is written is not wanted any more; one that is not is looked at again.
+  for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+    if (!unit.wanted[slot] || unit.records[slot].version == Version{}) continue;
+    world_.touch(u, slot);
+    if (unit.wanted[slot] != unit.records[slot].placement) continue;
+    unit.wanted[slot].reset();
+    world_.index(u, slot);
   }
 }
 
@@ -364,6 +373,12 @@ void Machine::Work::round() {
       throttles_.forget(where);
     }
   }
+  while (!rests_.empty() && rests_.begin()->first <= now_) {
+    const std::uint32_t u = rests_.extract(rests_.begin()).value().second;
+    for (const std::uint32_t slot : std::exchange(world_.units[u].put_off, {})) {
+      if (slot < world_.units[u].shards.size()) world_.touch(u, slot);
+    }
+  }
   while (!wakes_.empty() && wakes_.begin()->first <= now_) {
     const auto [unit, slot] = wakes_.begin()->second;
     wakes_.erase(wakes_.begin());
@@ -379,11 +394,12 @@ void Machine::Work::round() {
   look_at_deleted();
   std::ranges::stable_sort(out_.commits, std::greater<>(), &Commit::urgent);
   if (!wakes_.empty()) wake_at(wakes_.begin()->first);
+  if (!rests_.empty()) wake_at(rests_.begin()->first);
   if (throttles_.looks_again()) wake_at(now_);
 }
 
 Epoch Machine::Work::highest_epoch() const {
-  Epoch highest = options_.epochs_above;
+  Epoch highest = epochs_above();
   for (const Unit& unit : world_.units) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       const ShardRecord& record = unit.records[slot];

@@ -298,9 +298,10 @@ struct Shape<PermitDocument> {
 template <>
 struct Shape<WaitsDocument> {
   static constexpr std::string_view what = "waits";
-  static constexpr auto fields = std::tuple(field("gone", &WaitsDocument::gone), field("permits", &WaitsDocument::permits),
-                                            field("maintenance", &WaitsDocument::maintenance),
-                                            field("entered", &WaitsDocument::entered), field("freeze", &WaitsDocument::freeze));
+  static constexpr auto fields =
+      std::tuple(field("gone", &WaitsDocument::gone), field("permits", &WaitsDocument::permits),
+                 field("maintenance", &WaitsDocument::maintenance), field("entered", &WaitsDocument::entered),
+                 field("freeze", &WaitsDocument::freeze), field("epochs_above", &WaitsDocument::epochs_above));
 };
 
 struct EpochDocument {

@@ -12,6 +12,7 @@ std::span<const BrokenName> all_broken() {
       BrokenName{Broken::lead_until_done, "lead until stepped down"},
       BrokenName{Broken::lead_without_session, "lead without a session"},
       BrokenName{Broken::give_up_at_once, "give up at once"},
+      BrokenName{Broken::try_again_at_once, "try again at once"},
       BrokenName{Broken::refuse_nothing, "seal and refuse nothing"},
   };
   return names;

@@ -15,6 +15,7 @@ enum class Broken : std::uint8_t {
   lead_until_done,       // it leads until its handler has stepped down, whatever it has read
   lead_without_session,  // it leads on when its session may be over
   give_up_at_once,       // what fails is not tried again
+  try_again_at_once,     // what fails is tried again without a pause
   refuse_nothing,        // a seal is reported, and the handler is not asked
 };
 

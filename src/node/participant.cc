@@ -13,7 +13,7 @@ namespace {
 constexpr Duration pause = 500ms;           // after an error that waiting may mend
 constexpr Duration complaint_every = 1min;  // of one kind: what is tried again is not said again each time
 constexpr int upkeep_parts = 6;  // of a ttl: how often the session's deadline is looked at. It moves every third of one
-constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, for whoever has not heard the others
+constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, if nobody knows whether the others were heard
 
 ReconcilerOptions reconciler_options(const ParticipantOptions& options, const AsyncHandler& handler) {
   return {.name = options.node.name,
@@ -183,7 +183,8 @@ void Participant::Work::join() {
           .with_fewer = [this](std::size_t left) -> std::optional<store::Write> {
             if (!live_written_ || left >= live_.inventory) return std::nullopt;
             live_.inventory = static_cast<std::uint32_t>(left);
-            return store::Write{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), format(live_)};
+            live_text_ = format(live_);
+            return store::Write{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), live_text_};
           },
           .on_trouble = [this](const Error& error) { complain("reports cannot be written yet", error); }});
   writer_->begin(*reports_before_);
@@ -205,13 +206,14 @@ void Participant::Work::join() {
            .power = node.power,
            .state_models = node.state_models,
            .inventory = static_cast<std::uint32_t>(writer_->wanted())};
+  live_text_ = format(live_);
 }
 
 // A drop of before may end while this is under way: it counts what will be there, and is written again if that has become less.
 void Participant::Work::write_live() {
   if (!session_ || stage_ == Stage::stepping_down || stage_ == Stage::gone || std::exchange(live_writing_, true)) return;
   live_.inventory = std::min(live_.inventory, static_cast<std::uint32_t>(writer_->wanted()));
-  std::string text = format(live_);
+  const std::string text = live_text_ = format(live_);
   store::Txn txn;
   txn.put_ephemeral(keys_.live(options_.node.name), text);
   store_.txn(std::move(txn), guarded_now([text](Work& self, const Result<store::Committed>& done) {
@@ -232,7 +234,7 @@ void Participant::Work::write_live() {
 void Participant::Work::check_live() {
   if (!live_written_ || stage_ == Stage::stepping_down || stage_ == Stage::gone) return;
   store_.get(keys_.live(options_.node.name), guarded_now([](Work& self, const Result<store::Read>& read) {
-               if (read && (!read->entry || read->entry->value != format(self.live_))) self.write_live();
+               if (read && (!read->entry || read->entry->value != self.live_text_)) self.write_live();
              }));
 }
 
@@ -384,7 +386,7 @@ void Participant::Work::pulse() {
 void Participant::Work::pulse_now() {
   if (!joined() || !options_.send_pulse) return;
   Pulse pulse{.node = options_.node.name, .incarnation = next_, .count = ++pulses_};
-  const bool whole = pulses_ % pulses_whole == 1;
+  const bool whole = options_.pulse_all ? options_.pulse_all() : pulses_ % pulses_whole == 1;
   const auto changed = handler_.changed();
   if (whole) pulsed_.clear();
   for (const ShardId& shard : changed && !whole ? *changed : reconciler_.shards()) {

@@ -27,6 +27,9 @@ struct ParticipantOptions {
   std::string version = "0";
   // Where pulses go; empty: nowhere, as for Node. The simulator has a network of its own.
   std::function<void(const Pulse&)> send_pulse;
+  // Asked before each pulse: whether it must say everything, since the one who hears it is another one than before, or has missed some. Otherwise it says
+  // what is new since the last. Empty: nobody knows, and every tenth says everything.
+  std::function<bool()> pulse_all;
   Duration pulse = {};  // how often; 0: a third of the session's ttl
   std::function<void(const Stuck&)> on_stuck;
   Broken broken = Broken::nothing;

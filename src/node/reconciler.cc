@@ -183,7 +183,7 @@ class Reconciler::Work {
     ++item.tries;
     Duration pause = pause_after(item.tries);
     if (out) pause = std::min(pause, options_.session_ttl / out_pause_parts);
-    item.retry_at = later(now_, pause);
+    if (options_.broken != Broken::try_again_at_once) item.retry_at = later(now_, pause);
     if (out || run.transition.final.str() == state_dropped ||
         item.tries < (options_.broken == Broken::give_up_at_once ? 1 : options_.tries))
       return;

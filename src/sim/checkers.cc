@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,7 @@ class Checkers::Work {
   struct Put {
     Key key;
     std::string path;
-    std::optional<std::string> text;  // nothing: it is erased
+    const std::string* text = nullptr;  // the txn's; null: it is erased
   };
   std::vector<Put> puts_of(const std::vector<Write>& writes);
   void check_guard(const store::Txn& txn, const std::vector<Put>& puts);
@@ -55,11 +57,11 @@ class Checkers::Work {
   const std::function<Duration()> now_;
   detail::Evidence seen_;
   detail::Findings findings_;
-  bool detailed_ = false;           // the violation says what the record was
-  std::set<std::string> paths_;     // of everything that is there
-  std::set<ShardId> told_changed_;  // in this txn
-  std::uint64_t changes_ = 1;       // of what rest depends on
-  std::uint64_t looked_at_ = 0;     // up to which `unrest_` is about
+  bool detailed_ = false;                  // the violation says what the record was
+  std::unordered_set<std::string> paths_;  // of everything that is there
+  std::set<ShardId> told_changed_;         // in this txn
+  std::uint64_t changes_ = 1;              // of what rest depends on
+  std::uint64_t looked_at_ = 0;            // up to which `unrest_` is about
   std::optional<std::string> unrest_;
 };
 
@@ -67,21 +69,24 @@ class Checkers::Work {
 
 std::vector<Checkers::Work::Put> Checkers::Work::puts_of(const std::vector<Write>& writes) {
   std::vector<Put> puts;
-  const auto add = [&](const std::string& path, std::optional<std::string> text) {
-    if (text) {
+  const auto add = [&](const std::string& path, const std::string* text) {
+    if (text != nullptr) {
       paths_.insert(path);
     } else {
       paths_.erase(path);
     }
-    if (const auto key = keys_.parse(path)) puts.push_back({*key, path, std::move(text)});
+    if (const auto key = keys_.parse(path)) puts.push_back({*key, path, text});
   };
   for (const Write& write : writes) {
-    if (write.kind == Write::Kind::put || write.kind == Write::Kind::put_ephemeral) add(write.key, write.value);
-    if (write.kind == Write::Kind::erase) add(write.key, std::nullopt);
+    if (write.kind == Write::Kind::put || write.kind == Write::Kind::put_ephemeral) add(write.key, &write.value);
+    if (write.kind == Write::Kind::erase) add(write.key, nullptr);
     if (write.kind != Write::Kind::erase_below) continue;
     std::vector<std::string> below;
-    for (auto at = paths_.lower_bound(write.key); at != paths_.end() && at->starts_with(write.key); ++at) below.push_back(*at);
-    for (const std::string& path : below) add(path, std::nullopt);
+    for (const std::string& path : paths_) {
+      if (path.starts_with(write.key)) below.push_back(path);
+    }
+    std::ranges::sort(below);
+    for (const std::string& path : below) add(path, nullptr);
   }
   return puts;
 }
@@ -151,7 +156,7 @@ void Checkers::Work::take(const Put& put, store::Revision revision) {
       if (auto config = read(parse_config(*put.text, put.path))) seen_.take_config(std::move(*config));
       break;
     case Key::Kind::node: {
-      auto order = put.text ? read(parse_node(*put.text, put.path)) : NodeDocument{};
+      auto order = put.text ? read(parse_node(*put.text, put.path)) : std::optional(NodeDocument{});
       if (order) seen_.nodes[key.node].order.put(std::move(*order), seen_.now);
       seen_.look_at_calm();
       break;
@@ -276,7 +281,7 @@ void Checkers::Work::take_bucket(const Put& records, const std::vector<Put>& put
   const auto at = std::ranges::find_if(puts, [&](const Put& put) {
     return put.key.kind == Key::Kind::view && put.key.workload == key.workload && put.key.bucket == key.bucket;
   });
-  if (at == puts.end() || at->text.has_value() != records.text.has_value())
+  if (at == puts.end() || (at->text == nullptr) != (records.text == nullptr))
     return findings_.broken("documents", "{} is written without its view", records.path);
   RecordBucket bucket;
   ViewBucket view;
@@ -403,7 +408,7 @@ void Checkers::Work::put_back(const store::Listing& contents) {
     paths_.insert(entry.key);
     const auto key = keys_.parse(entry.key);
     if (!key) continue;
-    const Put put{*key, entry.key, entry.value};
+    const Put put{*key, entry.key, &entry.value};
     if (key->kind == Key::Kind::shards) {
       seen_.revisions[entry.key] = entry.modified;
       const auto records = read(parse_records(entry.value, key->workload, key->bucket, entry.key));

@@ -83,8 +83,8 @@ class LifeMaker {
 
   void draw_settings(Rng& rng, Settings& settings) {
     ControlSettings& control = settings.control;
-    control.session_ttl = one_of<Duration>(rng, {3s, 5s, 10s});
-    control.controller_ttl = one_of<Duration>(rng, {1s, 3s});
+    control.session_ttl = one_of<Duration>(rng, {5s, 10s, 20s});
+    control.controller_ttl = one_of<Duration>(rng, {2s, 5s});
     control.rebalance_delay = one_of<Duration>(rng, {20s, 60s, 300s});
     const auto nodes = static_cast<std::uint32_t>(nodes_.size());
     if (rng.chance(1, 2)) control.max_offline = 1 + static_cast<std::uint32_t>(rng.below(nodes));

@@ -25,7 +25,8 @@ void Bench::take_over() {
   pending_.clear();
   plans_.clear();
   puts_.clear();
-  machine = std::make_unique<Machine>(MachineOptions{.cluster = ClusterId("bench"), .broken = broken_});
+  options.broken = broken_;
+  machine = std::make_unique<Machine>(options);
   for (const auto& [at, entry] : store) machine->step(Saw{entry.first, entry.second}, now);
   epoch_ = epoch_.next();
   restarting_ = true;

@@ -34,6 +34,7 @@ class Bench {
   explicit Bench(bool restarts = false,  // after every document another controller takes over
                  Broken broken = Broken::nothing);
 
+  MachineOptions options{.cluster = ClusterId("bench")};  // of the next controller
   ConfigDocument config;
   void configure() { put({.kind = Key::Kind::config}, config); }
   void create(Workload workload, bool deleted = false, Epoch highest = {});

@@ -36,6 +36,10 @@ class Joined1 {
     }
     return first;
   }
+  Output fails(const Output& started) {
+    const std::uint64_t run = std::get<Start>(started.effects.front()).run;
+    return reconciler_.step(Transitioned{shard, run, fail(Code::unavailable, "no"), Epoch(), 0}, {});
+  }
   std::string state() const { return reconciler_.replicas().empty() ? "" : reconciler_.replicas().front().state.str(); }
   bool leads(Epoch epoch) const { return reconciler_.may_lead(shard, epoch); }
 
@@ -60,6 +64,12 @@ std::string leads_too_long(Broken broken) {
   return node.leads(Epoch(1)) ? "n1 has read that it does not lead, and leads until its handler is done" : "";
 }
 
+std::string tries_at_once(Broken broken) {
+  Joined1 node(broken);
+  const Output first = node.read(target_of(1, "follower", {Epoch(1), Change(0)}), true);
+  return node.fails(first).effects.empty() ? "" : "n1 tries again in the same moment";
+}
+
 struct Mutation {
   Broken broken;
   std::string_view name;
@@ -68,6 +78,7 @@ struct Mutation {
 constexpr Mutation mutations[] = {
     {Broken::obey_old, "obey old documents", obeys_old},
     {Broken::lead_until_done, "lead until stepped down", leads_too_long},
+    {Broken::try_again_at_once, "try again at once", tries_at_once},
 };
 
 TEST(Mutations, AreNoticed) {

@@ -517,6 +517,26 @@ TEST(Participant, PulsesWhatChanged) {
   EXPECT_EQ(pulses[4].count, 5U);
 }
 
+TEST(Participant, PulsesEverythingOnlyWhenAsked) {
+  Fixture fixture(7);
+  Disk disk{{shard_of(3), {shard_of(3), {Epoch(4), Change(2)}, Epoch(4), 77}}};
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+  auto store = fixture.world.connect("n1");
+  ParticipantOptions options = options_of(fixture.rng);
+  std::vector<Pulse> pulses;
+  bool all = true;
+  options.send_pulse = [&](const Pulse& pulse) { pulses.push_back(pulse); };
+  options.pulse_all = [&] { return std::exchange(all, false); };
+  Participant participant(*store, handler, std::move(options));
+  fixture.loop.run_for(ttl * 10);
+  ASSERT_GT(pulses.size(), 20U);
+  EXPECT_EQ(pulses[0].replicas.size(), 1U);
+  for (std::size_t i = 1; i < pulses.size(); ++i) EXPECT_TRUE(pulses[i].replicas.empty()) << i;
+  all = true;
+  participant.pulse_now();
+  EXPECT_EQ(pulses.back().replicas.size(), 1U);
+}
+
 // Whatever goes wrong: nobody leads who may not, and in the end everything is as it was told.
 RC_GTEST_PROP(ParticipantFaults, EndsAsTold, (std::uint64_t seed)) {
   Rng rng(seed);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "evenkeel/model/cluster_file.h"
 
 namespace evenkeel::sim {
@@ -52,6 +54,17 @@ TEST(Simulation, AClusterComesUpAndSettles) {
   EXPECT_TRUE(simulation.holds(settled)) << simulation.why_not(settled);
   EXPECT_GT(simulation.calm().writes, 0u);
   EXPECT_EQ(simulation.calm().moves, 0u);
+}
+
+// Something that is done again and again without time passing ends the run, and is named.
+TEST(Simulation, AMomentWithoutAnEndIsFound) {
+  Simulation simulation({.seed = 1, .cluster = three_nodes()});
+  std::function<void()> again = [&] { simulation.loop().post([&] { again(); }); };
+  again();
+  simulation.run_for(1s);
+  ASSERT_TRUE(simulation.violation().has_value());
+  EXPECT_TRUE(simulation.violation()->starts_with("time stands still at 0s: ")) << *simulation.violation();
+  EXPECT_EQ(simulation.elapsed(), Duration(0));
 }
 
 TEST(Simulation, LeadersMoveWhenANodeIsKilledAndComeBackWithIt) {

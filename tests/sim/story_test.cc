@@ -57,7 +57,7 @@ class AnyStory {
     const auto has = [&](std::string_view place) { return pattern.contains(place); };
     Words out;
     if (has("NODE") && !has("NODES")) out.node = node();
-    if (has("with NODE")) out.other = node();
+    if (has("with NODE") || has("from NODE")) out.other = node();
     if (has("NODES")) {
       std::set<NodeId> nodes;
       for (auto count = 1 + rng_.below(4); count > 0; --count) nodes.insert(node());

@@ -90,7 +90,7 @@ def picture_of_modules(project) -> Iterable[Problem]:
 
 
 def layers(project) -> Iterable[Problem]:
-    """A module includes only modules of rows strictly below its own. Only cli, tests and examples include sim."""
+    """A module includes only modules of rows strictly below its own. Only cli, tests, benchmarks and examples include sim."""
     if not project.rows:
         return  # said once, by picture_of_modules
     for path in project.cpp_files():
@@ -102,8 +102,8 @@ def layers(project) -> Iterable[Problem]:
             other = match.group(1)
             if other not in project.modules:
                 yield Problem(path, include.line, f"includes {include.path}, and there is no module '{other}'; correct the path")
-            elif other == "sim" and own not in ("cli", "sim") and not path.startswith(("tests/", "examples/")):
-                yield Problem(path, include.line, "includes sim, which only cli, tests and examples may; pass what you need as an interface")
+            elif other == "sim" and own not in ("cli", "sim") and not path.startswith(("tests/", "bench/", "examples/")):
+                yield Problem(path, include.line, "includes sim, which only cli, tests, benchmarks and examples may; pass what you need as an interface")
             elif own in project.modules and own != other and project.rows[other] <= project.rows[own]:
                 yield Problem(
                     path,

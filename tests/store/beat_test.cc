@@ -60,6 +60,9 @@ TEST(Beat, IsReadableAndReadsBack) {
     Beat any{Identity("x"), count, Duration(*rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000)), "", ended};
     for (const char c : meta) any.meta += static_cast<char>(c & 0x7f);
     RC_ASSERT(parse_beat(entry_of(any, 1)) == any);
+    Entry spaced = entry_of(any, 1);  // which is read as any JSON is
+    spaced.value.insert(1, " ");
+    RC_ASSERT(parse_beat(spaced) == any);
   }));
 }
 
@@ -150,6 +153,19 @@ TEST(Holder, IsLostWhenItsBeatIsNotItsOwn) {
     EXPECT_EQ(me.deadline(), at(4200ms));
     EXPECT_FALSE(effects.ended);
     EXPECT_EQ(me.step(End{}, at(5s)).ended.value().value(), Revision(7));  // it is known to be over
+  }
+}
+
+// The store has lost what was in it, or somebody who knows of such a loss has touched it.
+TEST(Holder, IsLostWhenItsBeatWasNotWrittenByIt) {
+  for (const Got& there : {got(beat_of("me", 2), 8), got(beat_of("me", 1), 5), got(beat_of("me", 1), 8)}) {
+    Holder me = holder();
+    me.step(Tick{}, at(4s));
+    me.step(wrote(7), at(4100ms));
+    me.step(Tick{}, at(8s));
+    EXPECT_TRUE(me.step(wrote(9, false), at(8100ms)).read);
+    EXPECT_THAT(me.step(there, at(8200ms)).events, ElementsAre(Event::lost));
+    EXPECT_EQ(text(me.step(End{}, at(8300ms)).write), fmt::format("@{} me ended", there.read->entry->modified));
   }
 }
 

@@ -54,7 +54,7 @@ void Machine::Work::count_copies(std::uint32_t u) {
   for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
     const ShardRecord* record = &unit.records[slot];
     if (unit.pending) {
-      const auto& written = unit.pending->records.shards;
+      const auto& written = unit.pending->records;
       const auto found = std::ranges::lower_bound(written, unit.shards[slot], {}, &ShardRecord::shard);
       if (found != written.end() && found->shard == unit.shards[slot]) record = &*found;
     }
@@ -100,7 +100,7 @@ ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& 
                                  .view = unit.views[slot],
                                  .placement = unit.wanted[slot] && may_move() ? &*unit.wanted[slot] : nullptr,
                                  .facts = [&](const NodeId& node) { return world_.facts(unit, slot, node); },
-                                 .highest = std::max(world_.highest(unit, slot), options_.epochs_above),
+                                 .highest = std::max(world_.highest(unit, slot), epochs_above()),
                                  .led = world_.led(unit, slot),
                                  .begins_above = workload.document->highest,
                                  .orphans = world_.orphans(unit, slot),
@@ -180,8 +180,38 @@ void Machine::Work::draft_stale_targets(Unit& unit, Draft& draft) {
   draft.respecified = !draft.affected.empty();
 }
 
+namespace {
+
+// Whether nobody misses it for a moment: no replica is to do anything else than before, and clients find the leader where it was; or there is no data
+// yet, or nobody has led but the first one.
+bool can_wait(const ShardRecord& before, const ShardView& shown, const ShardOutput& output) {
+  if (output.forgets_order) return false;
+  if (!before.has_data) return true;
+  const ShardRecord& after = output.record;
+  const auto same = [](const Holder& one, const Holder& other) {
+    return one.node == other.node && one.incarnation == other.incarnation && one.told == other.told &&
+           one.leaving == other.leaving;
+  };
+  if (after.version.epoch != before.version.epoch || after.seal != before.seal || after.hand_over != before.hand_over ||
+      !std::ranges::equal(before.holders, after.holders, same))
+    return false;
+  const bool first = before.version.epoch == Epoch(1) && !before.seal;
+  return first || (output.view.leader == shown.leader && output.view.next == shown.next);
+}
+
+}  // namespace
+
+bool Machine::Work::put_off(std::uint32_t u, std::uint32_t slot, const ShardOutput& output) {
+  Unit& unit = world_.units[u];
+  if (now_ >= unit.rests_until || !can_wait(unit.records[slot], unit.views[slot], output)) return false;
+  unit.put_off.insert(slot);
+  rests_.emplace(unit.rests_until, u);
+  return true;
+}
+
 void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draft) {
   Unit& unit = world_.units[u];
+  unit.put_off.erase(slot);
   Instant later = Instant::max();
   const bool recovery_waits = throttles_.recovery_waits();
   throttles_.forget({u, slot});
@@ -190,8 +220,10 @@ void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draf
   const Instant wake = std::min(output.wake, later);
   if (wake > now_ && wake < Instant::max()) wakes_.emplace(wake, std::pair(u, slot));
   count_errors(u, slot);
-  count_copies(u, slot, output.record);
   const ShardRecord& before = unit.records[slot];
+  const bool same = output.record == before && output.view == unit.views[slot];
+  if (!same && put_off(u, slot, output)) return count_copies(u, slot, before);
+  count_copies(u, slot, output.record);
   if (output.forgets_order) {
     draft.commit.orders.push_back(unit.shards[slot]);
     const OrderDocument& order = unit.orders.at(unit.shards[slot]);
@@ -200,7 +232,7 @@ void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draf
       if (unit.gave_up.erase({slot, world_.node(node)}) > 0) world_.plan_due = true;
     }
   }
-  if (output.record == before && output.view == unit.views[slot]) return;
+  if (same) return;
   if (output.record.told != before.told) {
     for (const Holder& holder : output.record.holders) draft.affected.insert(world_.node(holder.node));
     for (const Holder& holder : before.holders) draft.affected.insert(world_.node(holder.node));
@@ -235,7 +267,13 @@ void Machine::Work::finish(std::uint32_t u, Draft& draft) {
   }
   if (commit.urgent) led_ = now_;
   unit.status = Unit::Status::writing;
-  unit.pending = commit;
+  unit.rests_until = now_ + options_.gather;
+  detail::Written written{.spec = commit.records.spec};
+  for (auto& [slot, output] : draft.changed) {
+    if (output.record.version != Version{}) written.records.push_back(std::move(output.record));
+    if (output.view.version != Version{}) written.views.push_back(std::move(output.view));
+  }
+  unit.pending = std::move(written);
   out_.commits.push_back(std::move(commit));
   ++under_way_;
 }
@@ -259,6 +297,11 @@ bool Machine::Work::work_on(std::uint32_t u) {
   draft_stale_targets(unit, draft);
   while (!unit.dirty.empty() && draft.affected.size() < targets_max)
     draft_shard(u, unit.dirty.extract(unit.dirty.begin()).value(), draft);
+  if (!draft.changed.empty()) {  // then with all that was put off
+    unit.rests_until = {};
+    while (!unit.put_off.empty() && draft.affected.size() < targets_max)
+      draft_shard(u, unit.put_off.extract(unit.put_off.begin()).value(), draft);
+  }
   if (draft.changed.empty() && draft.commit.orders.empty() && !draft.respecified) return false;
   finish(u, draft);
   return true;
@@ -311,7 +354,7 @@ void Machine::Work::bury(std::uint32_t w) {
     for (const auto& [shard, order] : unit.orders) commit.orders.push_back(shard);
     unit.orders_done = unit.orders;
     unit.status = Unit::Status::writing;
-    unit.pending = commit;
+    unit.pending = detail::Written{.erases = true};
     out_.commits.push_back(std::move(commit));
     ++under_way_;
   }

@@ -92,7 +92,7 @@ void Machine::Work::explain_claims(const Unit& unit, std::uint32_t slot, std::ve
     if (!now || held.report.state.str() == state_dropped) continue;
     const auto holder = std::ranges::find(record.holders, node.name, &Holder::node);
     if (holder == record.holders.end()) {
-      if (record.version != Version{}) why.push_back(fmt::format("{} holds it, and no record knows", node.name));
+      if (record.has_data) why.push_back(fmt::format("{} holds it, and no record knows", node.name));
       continue;
     }
     const StateId& state = held.report.state;

@@ -48,7 +48,8 @@ void Machine::Work::take(Pulsed pulsed) {
 bool Machine::Work::progress_matters(const detail::Unit& unit, std::uint32_t slot, const NodeId& of) const {
   const ShardRecord& record = unit.records[slot];
   if (record.hand_over || unit.orders.contains(unit.shards[slot])) return true;
-  if (!record.placement.empty() && record.placement.front() == of) return true;
+  // The preferred one, unless it leads already.
+  if (!record.placement.empty() && record.placement.front() == of && unit.views[slot].leader != of) return true;
   return std::ranges::any_of(record.holders, [&](const Holder& holder) {
     const NodeInfo* node = holder.may_be.str().empty() ? nullptr : world_.find_node(holder.node);
     return holder.leaving || (node != nullptr && (!node->facts.may_lead || node->facts.stopping));
@@ -252,7 +253,7 @@ void Machine::Work::look_at_hold(Hold& hold, const std::optional<Duration>& time
 
 // Written down as time that was waited, now and then.
 void Machine::Work::save_waits() {
-  if (now_ < saved_ + options_.waits_saved && !waiting_.empty()) {
+  if (now_ < saved_ + options_.waits_saved && !waiting_.empty() && waits_.epochs_above == epochs_above()) {
     if (std::ranges::all_of(waiting_, [&](std::uint32_t n) {
           return saved_waits_.gone.contains(world_.nodes[n].name) || saved_waits_.permits.contains(world_.nodes[n].name);
         }))
@@ -274,13 +275,17 @@ void Machine::Work::save_waits() {
   };
   if (world_.config.maintenance) waits.maintenance = waited(manual_, world_.config.maintenance->timeout);
   if (world_.config.freeze) waits.freeze = waited(freeze_, world_.config.freeze->timeout);
-  const bool idle = waits == WaitsDocument{};
-  if (waits == saved_waits_) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
-  const bool news = waits.entered != saved_waits_.entered || waits.gone.size() != saved_waits_.gone.size() ||
-                    waits.permits.size() != saved_waits_.permits.size() ||
+  waits.epochs_above = epochs_above();
+  const bool idle = waits == WaitsDocument{.epochs_above = waits.epochs_above};
+  const bool lost =
+      waits_.epochs_above < waits.epochs_above && now_ >= saved_ + options_.put_again;  // it was put, and is not seen
+  if (waits_.epochs_above < waits.epochs_above) wake_at(now_ + options_.put_again);
+  if (waits == saved_waits_ && !lost) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
+  const bool news = waits.epochs_above != saved_waits_.epochs_above || waits.entered != saved_waits_.entered ||
+                    waits.gone.size() != saved_waits_.gone.size() || waits.permits.size() != saved_waits_.permits.size() ||
                     waits.freeze.has_value() != saved_waits_.freeze.has_value() ||
                     waits.maintenance.has_value() != saved_waits_.maintenance.has_value();
-  if (!idle && !news && now_ < saved_ + options_.waits_saved) return wake_at(saved_ + options_.waits_saved);
+  if (!idle && !news && !lost && now_ < saved_ + options_.waits_saved) return wake_at(saved_ + options_.waits_saved);
   saved_ = now_;
   saved_waits_ = waits;
   out_.puts.push_back({{.kind = Key::Kind::waits}, std::move(waits)});

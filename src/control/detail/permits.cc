@@ -66,7 +66,7 @@ void Machine::Work::answer_permit(std::uint32_t n) {
   NodeInfo& node = world_.nodes[n];
   PermitDocument next = *node.permit;
   std::string why;
-  if (!may_move()) {
+  if (!may_move() && options_.broken != Broken::permit_in_maintenance) {
     next.reason = "the cluster is in maintenance or frozen";
   } else if (next.allow_outage || may_stop(n, why) || options_.broken == Broken::permit_below_min_active) {
     next.stage = Stage::granted;
@@ -111,7 +111,7 @@ void Machine::Work::look_at_permit(std::uint32_t n) {
   }
   const Duration timeout = next.timeout.value_or(world_.config.settings.control.permit);
   const Instant end = later(*node.permit_since, timeout - node.permit_before);
-  if (now_ < end) return wake_node(n, end);
+  if (now_ < end || options_.broken == Broken::permit_for_ever) return wake_node(n, end);
   if (!std::exchange(node.permit_over, true)) {
     say(Event::Kind::permit, std::nullopt, node.name, "its time is over");
     world_.nodes_touched.insert(n);

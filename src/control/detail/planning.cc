@@ -80,9 +80,9 @@ class ProblemMaker {
       case Operation::swap:  // it goes when there is somebody to take its place
         return swaps_with(world_, info) != nullptr ? NodeStatus::draining : NodeStatus::cordoned;
       case Operation::cordon:
-        return NodeStatus::cordoned;
+        return world_.broken == Broken::ignore_cordon ? NodeStatus::up : NodeStatus::cordoned;
       case Operation::no_leaders:
-        return NodeStatus::no_leaders;
+        return world_.broken == Broken::ignore_no_leaders ? NodeStatus::up : NodeStatus::no_leaders;
       case Operation::none:
       case Operation::forget:
       case Operation::remove:

@@ -27,6 +27,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
       holder.told = *spec_.lead;
       holder.may_be = *spec_.lead;
       holder.arrived = true;  // from now on it has what there is
+      holder.leaving = false;
       holder.copy_from.reset();
     } else {
       holder.told = spec_.rest;
@@ -69,14 +70,15 @@ void ShardStep::begin_hand_over(Holder& from, Holder& to, Reason reason) {
   tell(from, spec_.rest, reason);
 }
 
-// Leadership moves once: if the first of the placement is on its way, whoever leads well leads until it has come.
+// Leadership moves once: if the first of the placement is on its way, or waited for, whoever leads well leads until it has come.
 bool ShardStep::waits_for_preferred(const Holder& leader, const Holder& wanted) const {
   const NodeFacts* leads = facts(leader).node;
   if (!leads->may_lead || leads->stopping || leads->suspect || wanted.node == next_.placement.front()) return false;
   const NodeFacts* first = in_.facts(next_.placement.front()).node;
   const auto holder = std::ranges::find(next_.holders, next_.placement.front(), &Holder::node);
   const bool failed = holder != next_.holders.end() && is_failed(*holder);
-  return first != nullptr && first->joined && first->may_lead && !first->suspect && !first->stopping && !failed;
+  if (first == nullptr || failed) return false;
+  return first->expected_back || (first->joined && first->may_lead && !first->suspect && !first->stopping);
 }
 
 // Somebody leads, and has not been told otherwise.
@@ -335,6 +337,7 @@ void ShardStep::step_down() {
 }
 
 void ShardStep::lead() {
+  if (broken(Broken::leaders_wait) && !in_.may_move) return;
   if (spec_.deleted) return in_.may_move ? step_down() : void();
   fill_bounded();
   if (!spec_.lead) return;

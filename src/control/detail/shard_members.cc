@@ -163,6 +163,7 @@ void ShardStep::drop() {
 void ShardStep::forget_dropped() {
   std::erase_if(next_.holders, [&](const Holder& holder) {
     if (counts(holder)) return false;
+    if (broken(Broken::forget_dropped_at_once)) return true;
     const NodeFacts* node = facts(holder).node;
     if (node != nullptr && node->removed) return true;
     if (is_lost_disk(holder)) return true;  // its data went with the disk
@@ -221,12 +222,12 @@ void ShardStep::adopt() {
   }
   if (found.empty() || adopt_waits_) return;
   if (!next_.has_data && next_.version.epoch == Epoch(0)) return rebuild(found);
-  // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, if one is missing.
+  // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, when those may come, if one is missing.
   for (const Orphan* orphan : found) {
+    if (is_placed(orphan->node)) continue;
     if (next_.placement.size() < spec_.replicas) {
       next_.placement.push_back(orphan->node);
-      next_.holders.push_back(holder_of(*orphan, spec_.rest));
-    } else if (!is_placed(orphan->node)) {
+    } else {
       say("{} is not adopted: the shard has its replicas", orphan->node);
     }
   }
@@ -279,6 +280,7 @@ void ShardStep::change_members() {
   } else if (waits_for_adoption()) {
     return;
   } else if (!next_.has_data || next_.holders.empty()) {
+    next_.has_data = false;  // whatever there was, nobody holds it
     add_first();
   } else {
     add();

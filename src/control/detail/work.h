@@ -26,8 +26,12 @@ class Machine::Work {
   }
 
   Output step(Input input, Instant now);
-  bool at_rest() const { return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty(); }
+  bool at_rest() const {
+    return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty() && rests_.empty();
+  }
   Epoch highest_epoch() const;
+  // What this controller, or one before it, knows of a history that the store has lost.
+  Epoch epochs_above() const { return std::max(options_.epochs_above, waits_.epochs_above); }
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
   std::optional<ShardState> explain(const ShardId& shard);
@@ -44,7 +48,7 @@ class Machine::Work {
   void take(Tick tick);
   void take(ConfigDocument config);
   void take(std::uint32_t node, std::optional<PermitDocument> permit);
-  void take_in(std::uint32_t unit, const Commit& commit);
+  void take_in(std::uint32_t unit, detail::Written written);
   void forget_office();
   void round();
   void work_on(std::set<std::uint32_t>& dirty);
@@ -72,6 +76,7 @@ class Machine::Work {
   };
   void draft_stale_targets(detail::Unit& unit, Draft& draft);
   void draft_shard(std::uint32_t unit, std::uint32_t slot, Draft& draft);
+  bool put_off(std::uint32_t unit, std::uint32_t slot, const detail::ShardOutput& output);
   void finish(std::uint32_t unit, Draft& draft);
   detail::ShardOutput decide(std::uint32_t unit, std::uint32_t slot, Instant& wake, bool only_asks);
   Target target_of(const detail::Unit& unit, const RecordBucket& records, std::uint32_t node);
@@ -134,9 +139,10 @@ class Machine::Work {
   bool plan_again_ = false;            // the last plan left something to do: more is to come when moves are done
   std::set<std::pair<Instant, std::pair<std::uint32_t, std::uint32_t>>> wakes_;  // of shards
   std::set<std::pair<Instant, std::uint32_t>> node_wakes_;
-  std::set<std::uint32_t> permits_;      // nodes that have one
-  std::set<std::uint32_t> permits_due_;  // of these, those that are to be looked at
-  std::set<std::uint32_t> waiting_;      // nodes that are waited for
+  std::set<std::pair<Instant, std::uint32_t>> rests_;  // units with something that was put off, and until when
+  std::set<std::uint32_t> permits_;                    // nodes that have one
+  std::set<std::uint32_t> permits_due_;                // of these, those that are to be looked at
+  std::set<std::uint32_t> waiting_;                    // nodes that are waited for
   using KeyOf = std::tuple<Key::Kind, NodeId, WorkloadId>;
   std::map<KeyOf, std::pair<PutDocument, Instant>> puts_;  // that have not been seen
 

@@ -472,7 +472,7 @@ bool World::is_joined(NodeInfo& info, std::string& trouble) {
         fmt::format("is not taken: it reads documents up to format {}, and {} is written", info.live->reads, format_written);
     return false;
   }
-  if (info.order.operation == Operation::remove && info.order.data == info.live->data) {
+  if (info.order.operation == Operation::remove && info.order.data == info.live->data && broken != Broken::removed_come_back) {
     trouble = "is not taken: it was removed, and this disk does not come back";
     return false;
   }
@@ -500,7 +500,8 @@ bool World::refresh(std::uint32_t n, Instant now) {
   const bool another = info.beat && !info.beat->ended && info.live && info.order.data != info.live->data;
   facts.removed = info.order.operation == Operation::remove && (info.order.data ? !another : info.units.empty() && !facts.joined);
   const bool permitted = is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
-  const bool forbidden = info.order.operation == Operation::drain || info.order.operation == Operation::no_leaders || permitted ||
+  const bool forbidden = info.order.operation == Operation::drain ||
+                         (info.order.operation == Operation::no_leaders && broken != Broken::ignore_no_leaders) || permitted ||
                          (info.live && info.live->leaving);
   facts.suspect = info.suspected && facts.joined && !distrusts_itself;
   facts.may_lead = facts.joined && !forbidden;

@@ -64,6 +64,14 @@ struct HeldReport {
   ReplicaReport report;
 };
 
+// What a commit that is under way changes.
+struct Written {
+  std::vector<ShardRecord> records;  // sorted
+  std::vector<ShardView> views;
+  std::uint64_t spec = 0;
+  bool erases = false;
+};
+
 // What a pulse said; of another incarnation it says nothing.
 struct PulsedProgress {
   Incarnation incarnation;
@@ -94,7 +102,9 @@ struct Unit {
   std::uint64_t spec = 0;                            // that the targets are written by, as far as is known
   std::uint64_t respecified = 0;                     // that `stale_targets` is about
   std::set<std::uint32_t> dirty;                     // slots
-  std::optional<Commit> pending;
+  std::optional<Written> pending;
+  std::set<std::uint32_t> put_off;  // slots whose change can wait until the bucket is written again
+  Instant rests_until;              // for these
 
   std::optional<std::uint32_t> slot(ShardIndex shard) const;
 };

@@ -3,6 +3,9 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "evenkeel/base/overloaded.h"
@@ -68,6 +71,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   MachineOptions machine_options() const {
     MachineOptions options = options_.machine;
     options.cluster = options_.cluster;
+    options.gather = options_.gather;
     options.epochs_above = epochs_above_;
     return options;
   }
@@ -188,13 +192,13 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     const bool put_back = changes.fresh && seen_ && changes.revision < *seen_;
     if (put_back) begin_anew(changes);
     if (changes.fresh) {
-      std::set<std::string> there;
+      std::unordered_set<std::string_view> there;
       for (const store::Change& change : changes.changes) there.insert(change.key);
-      for (auto at = revisions_.begin(); at != revisions_.end();) {
-        const std::string key = at->first;
-        ++at;
-        if (!there.contains(key)) take({key, std::nullopt}, changes.revision);
+      std::set<std::string> gone;  // in order, whatever the order of a hash table
+      for (const auto& [key, revision] : revisions_) {
+        if (!there.contains(key)) gone.insert(key);
       }
+      for (const std::string& key : gone) take({key, std::nullopt}, changes.revision);
     }
     for (store::Change& change : changes.changes) take(std::move(change), changes.revision);
     seen_ = changes.revision;
@@ -214,6 +218,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     held_back_.clear();
     unreadable_.clear();
     incarnations_.clear();
+    told_beats_.clear();
     for (const store::Change& change : changes.changes) {
       const auto key = keys_.parse(change.key);
       if (!key || !change.entry) continue;
@@ -272,6 +277,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void deliver(const Key& key, const store::Change& change) {
     if (!change.entry) {
       unreadable_.erase(change.key);
+      if (key.kind == Key::Kind::beat) told_beats_.erase(key.node);
       return feed(Saw{key, std::nullopt});
     }
     Result<Document> document = parse_document(key, *change.entry);
@@ -288,6 +294,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
       const bool is_new = !beat->ended && std::exchange(incarnations_[key.node], beat->incarnation) != beat->incarnation;
       if (is_new && active_) observe(key.node);
+      // That it beats is its observer's to see. The machine is told only what is new.
+      const auto [known, is_first] = told_beats_.try_emplace(key.node, *beat);
+      if (!is_first && known->second == *beat) return;
+      known->second = *beat;
     }
     feed(Saw{key, std::move(*document)});
   }
@@ -316,8 +326,18 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
                          }));
                        }));
     }
+    wake_at(out.wake);
+  }
+
+  // A timer that is set for an earlier moment stays: a Tick too many changes nothing.
+  void wake_at(Instant due) {
+    if (armed_ <= due) return;
     loop_.cancel(timer_);
-    if (out.wake < Instant::max()) timer_ = loop_.post_at(out.wake, [this] { feed(Tick{}); });
+    armed_ = due;
+    timer_ = loop_.post_at(due, [this] {
+      armed_ = Instant::max();
+      feed(Tick{});
+    });
   }
 
   void guard(store::Txn& txn) const {
@@ -458,16 +478,18 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   std::unique_ptr<store::Watching> watching_;
   std::optional<store::Revision> seen_;
-  std::map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
+  std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
   std::set<std::string> unreadable_;  // documents that are there and cannot be read
   std::unique_ptr<store::Beats> beats_;
   std::map<NodeId, Incarnation> incarnations_;
+  std::unordered_map<NodeId, BeatSeen> told_beats_;  // to the machine
   Epoch epochs_above_;
   std::set<Incarnation> doubted_;  // that an older state of the store has shown
   std::map<NodeId, std::unique_ptr<store::Observer>> observers_;
   Timer timer_;
+  Instant armed_ = Instant::max();  // when it is due
   Timer pause_;
   std::optional<Machine> machine_;
 };

@@ -32,7 +32,8 @@ struct ControllerOptions {
   Duration session_ttl = 3s;  // of its own session
   Planner planner = plan_at_once();
   std::optional<Rng> names;  // of its sessions, for runs that must be the same each time; none: by the system's chance
-  MachineOptions machine;    // the cluster's name is taken from above
+  Duration gather = 50ms;    // the machine's
+  MachineOptions machine;    // the cluster's name, and `gather`, are taken from above
   Log* log = nullptr;
 };
 

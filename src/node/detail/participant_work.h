@@ -116,6 +116,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   std::shared_ptr<detail::ReportWriter> writer_;
   std::optional<store::Listing> reports_before_;
   LiveDocument live_;
+  std::string live_text_;         // of it
   bool told_reconciler_ = false;  // it knows of the session
   bool live_written_ = false;
   bool live_writing_ = false;

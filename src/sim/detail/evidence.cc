@@ -128,9 +128,8 @@ bool Evidence::is_joined(NodeEvidence& node) const {
   if (!node.live || !node.beat || node.beat->ended || node.incarnation != node.live->incarnation) return false;
   if (node.doubted == node.incarnation) return false;
   if (node.inventoried == node.incarnation) return true;
-  const auto written =
-      std::ranges::count_if(node.reports, [&](const auto& report) { return report.second.incarnation == *node.incarnation; });
-  if (static_cast<std::uint64_t>(written) < node.live->inventory) return false;
+  const auto written = node.report_documents.find(*node.incarnation);
+  if ((written == node.report_documents.end() ? 0 : written->second) < node.live->inventory) return false;
   node.inventoried = node.incarnation;
   return true;
 }
@@ -162,10 +161,14 @@ void Evidence::look_at_calm() {
 
 void Evidence::take_report(const Key& key, std::optional<Report> report) {
   NodeEvidence& known = nodes[key.node];
-  known.reports.erase({key.workload, key.bucket});
+  if (const auto old = known.reports.extract({key.workload, key.bucket})) {
+    const auto count = known.report_documents.find(old.mapped().incarnation);
+    if (--count->second == 0) known.report_documents.erase(count);
+  }
   if (report) {
     ReportEvidence& document = known.reports[{key.workload, key.bucket}];
     document.incarnation = report->incarnation;
+    ++known.report_documents[report->incarnation];
     for (const ReplicaReport& replica : report->replicas) document.shards.push_back(replica.shard);
     known.disks[report->incarnation] = report->data;
     for (const ReplicaReport& replica : report->replicas) {
@@ -227,11 +230,16 @@ void Evidence::take_order(const ShardId& shard, std::optional<OrderDocument> ord
 
 void Evidence::take_record(const ShardId& shard, ShardRecord record) {
   ShardEvidence& known = shards[shard];
-  bool nodes_change = false;
+  bool nodes_change = false;  // one that held nothing does, or the other way round
   for (const Holder& holder : known.record.holders) {
-    if (find_holder(record, holder.node) == nullptr) nodes_change = nodes[holder.node].holds.erase(shard) > 0 || nodes_change;
+    if (find_holder(record, holder.node) != nullptr) continue;
+    std::set<ShardId>& holds = nodes[holder.node].holds;
+    if (holds.erase(shard) > 0 && holds.empty()) nodes_change = true;
   }
-  for (const Holder& holder : record.holders) nodes_change = nodes[holder.node].holds.insert(shard).second || nodes_change;
+  for (const Holder& holder : record.holders) {
+    std::set<ShardId>& holds = nodes[holder.node].holds;
+    if (holds.insert(shard).second && holds.size() == 1) nodes_change = true;
+  }
   known.record = std::move(record);
   const bool copies = known.record.has_data && std::ranges::any_of(known.record.holders, [](const Holder& holder) {
                         return counts(holder) && !holder.arrived;

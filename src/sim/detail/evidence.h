@@ -106,6 +106,7 @@ struct NodeEvidence {
   Duration permit_at = {};
   std::optional<Incarnation> doubted;  // of a session that the store showed when it was put back: nobody is to believe it
   std::map<std::pair<WorkloadId, Bucket>, ReportEvidence> reports;
+  std::map<Incarnation, std::uint32_t> report_documents;  // how many of these are of each
   std::map<std::pair<WorkloadId, Bucket>, Target> targets;
   std::set<ShardId> holds;                        // by the records
   std::map<ShardId, DataId> on_disk;              // it said to have data of it, and never that it had dropped it

@@ -59,7 +59,10 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
                                    .version = "sim",
                                    .broken = options_.broken_nodes};
   options.node.log = &*node_log_;
-  if (options_.pulses) options.send_pulse = [this, name](const Pulse& pulse) { send_pulse(name, pulse); };
+  if (options_.pulses) {
+    options.send_pulse = [this, &process](const Pulse& pulse) { send_pulse(process, pulse); };
+    options.pulse_all = [this, &process] { return must_pulse_all(process); };
+  }
   options.on_stuck = [this, name, weak = std::weak_ptr(process.token)](const node::Stuck& stuck) {
     say(name.str(), fmt::format("ends itself: {} {}", format(stuck.shard), stuck.what));
     loop_.post([this, name, weak] {
@@ -128,16 +131,29 @@ void Simulation::Work::kill(NodeHost& host, NodeProcess* process) {
 
 // 2. Pulses.
 
-void Simulation::Work::send_pulse(const NodeId& node, const Pulse& pulse) {
+// A connection says whether all that was sent before has been heard. Of a new session the first ones may come before the controller knows of it.
+bool Simulation::Work::must_pulse_all(const NodeProcess& process) const {
+  constexpr std::uint64_t first_ones = 3;
+  const ControllerHost* host = active_host();
+  if (host == nullptr) return false;  // it hears nothing, and all of it later
+  return process.pulses < first_ones || process.heard != process.pulses || process.heard_by != host->process->controller->epoch();
+}
+
+void Simulation::Work::send_pulse(NodeProcess& process, const Pulse& pulse) {
   const Duration every = options_.cluster.settings.control.session_ttl / 3;
   std::shared_ptr<const Pulse> sent;
+  ++process.pulses;
   for (ControllerHost& host : controllers_) {
     if (!host.process || !host.process->controller->active()) continue;
     if (!sent) sent = std::make_shared<const Pulse>(pulse);
     control::Controller* controller = host.process->controller.get();
-    network_->send(node.str(), {.host = host.name, .loop = host.process->loop.get(), .alive = host.process->token},
-                   [controller, sent, every] {
-                     if (controller->active()) controller->pulse(*sent, every);
+    network_->send(pulse.node.str(), {.host = host.name, .loop = host.process->loop.get(), .alive = host.process->token},
+                   [controller, sent, every, &process, number = process.pulses, alive = std::weak_ptr(process.token)] {
+                     if (!controller->active()) return;
+                     controller->pulse(*sent, every);
+                     if (alive.expired() || controller->epoch() < process.heard_by) return;
+                     process.heard_by = controller->epoch();
+                     process.heard = number;
                    });
   }
 }

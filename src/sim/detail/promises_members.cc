@@ -95,7 +95,9 @@ void voters(const ShardChange& change, Findings& findings) {
       continue;
     }
     const auto leader = std::ranges::find(change.before.holders, *change.spec().lead, &Holder::told);
-    if (!change.spec().seals && leader == change.before.holders.end()) continue;  // nobody leads, and nobody has anything
+    const bool is_led =
+        std::ranges::find(change.after.holders, *change.spec().lead, &Holder::may_be) != change.after.holders.end();
+    if (!change.spec().seals && !is_led) continue;  // nobody leads, and nobody has anything
     const Said* said =
         leader == change.before.holders.end() ? nullptr : change.seen.said(change.shard, leader->node, leader->incarnation);
     const auto led = said == nullptr ? decltype(said->in.begin()){} : said->in.find(*change.spec().lead);
@@ -162,9 +164,8 @@ void check_permit(const Evidence& seen, const NodeId& node, const std::optional<
   if (known == nullptr || (before && before->stage == after.stage && before->incarnation == after.incarnation)) return;
   const auto may_go = [&](const NodeId& other) {
     const NodeEvidence* at = seen.node(other);
-    if (other == node || at == nullptr || !at->permit) return other == node;
-    // Who is back has no reason to go: what it serves by then counts.
-    return at->permit->incarnation == at->incarnation && (at->permit->stage == Stage::granted || at->permit->stage == Stage::go);
+    return other == node ||
+           (at != nullptr && at->permit && (at->permit->stage == Stage::granted || at->permit->stage == Stage::go));
   };
   if (after.stage != Stage::granted && after.stage != Stage::go) return;
   findings.held(name);
@@ -180,7 +181,8 @@ void check_permit(const Evidence& seen, const NodeId& node, const std::optional<
     const auto serving = static_cast<std::uint32_t>(std::ranges::count_if(of.record.holders, [&](const Holder& other) {
       return !may_go(other.node) && counts(other) && !other.leaving && seen.served_lately(shard, other.node);
     }));
-    const bool enough = specs->any(seen.now, [&](const Spec& spec) { return serving >= spec.min_active; });
+    const bool stays = counts(*holder) && !holder->leaving;  // else nothing is taken away by its stop
+    const bool enough = !stays || specs->any(seen.now, [&](const Spec& spec) { return serving >= spec.min_active; });
     if (after.stage == Stage::granted && !after.allow_outage && !enough && seen.steady())
       findings.broken(name, "{} may go, and {} others serve {}", node, serving, format(shard));
   }

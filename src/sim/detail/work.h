@@ -27,6 +27,9 @@ namespace evenkeel::sim {
 // One process of a node; destroying it is a crash. Members go in the opposite order, the participant first.
 struct NodeProcess {
   std::shared_ptr<const void> token = std::make_shared<char>();  // for messages to it
+  std::uint64_t pulses = 0;                                      // that were sent
+  ControllerEpoch heard_by;                                      // the one that heard the latest of those that arrived
+  std::uint64_t heard = 0;                                       // which that was
   std::shared_ptr<Disk> disk;
   std::unique_ptr<HostLoop> loop;
   std::unique_ptr<store::Store> store;
@@ -115,7 +118,8 @@ class Simulation::Work {
   void kill(NodeHost& host, NodeProcess* process);
   void start_controller(ControllerHost& host);
   void kill_controller(ControllerHost& host);
-  void send_pulse(const NodeId& node, const Pulse& pulse);
+  void send_pulse(NodeProcess& process, const Pulse& pulse);
+  bool must_pulse_all(const NodeProcess& process) const;
   void break_pulse(const NodeId& node);
   static std::string describe(const control::Event& event);
   void cut_store(const std::string& client, Duration time);

@@ -50,11 +50,15 @@ class Driver : public std::enable_shared_from_this<Driver<Machine>> {
   virtual void perform(typename Machine::Effects& effects) = 0;
 
  private:
+  // A timer that is set for an earlier moment stays: a Tick too many changes nothing, and most beats only put it off.
   void wake_at(Instant due) {
+    if (due != Instant::max() && armed_ <= due) return;
     loop_.cancel(std::exchange(timer_, {}));
+    armed_ = due;
     if (due == Instant::max()) return;
     timer_ = loop_.post_at(due, [self = this->shared_from_this()] {
       self->timer_ = {};
+      self->armed_ = Instant::max();
       self->feed(Tick{});
     });
   }
@@ -65,7 +69,8 @@ class Driver : public std::enable_shared_from_this<Driver<Machine>> {
   std::string key_;
   Machine machine_;
   Timer timer_;
-  std::uint64_t era_ = 0;  // answers to calls of an earlier one are not wanted
+  Instant armed_ = Instant::max();  // when it is due
+  std::uint64_t era_ = 0;           // answers to calls of an earlier one are not wanted
   bool closed_ = false;
 };
 

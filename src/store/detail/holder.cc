@@ -68,10 +68,7 @@ void Holder::on_read(const Result<Read>& read, Instant now, Effects& effects) {
   }
   const auto found = std::find_if(sent_.begin(), sent_.end(), [&](const Sent& sent) { return sent.count == there->count; });
   const bool untouched = there->count == done_ && read->entry->modified == revision_;
-  if (found == sent_.end() && !untouched) {
-    lose(now, effects);
-    return finish(effects, read->entry->modified);
-  }
+  if (found == sent_.end() && !untouched && !ending_) lose(now, effects);
   known_ = true;
   revision_ = read->entry->modified;
   // Not at once if the last write's outcome was not known: nothing else would slow this down.

@@ -25,9 +25,10 @@ class MemoryWatching final : public Watching {
 
 template <class T>
 struct World::Client::Call final : Pending {
-  explicit Call(Answer<T> to) : answer(std::move(to)) {}
-  void give_up(Error error) override { answer(fail(std::move(error))); }
+  Call(Answer<T> to, Code code) : answer(std::move(to)), lost(code) {}
+  void give_up(const std::string& client) override { answer(fail(lost, "the memory store has not answered {} in time", client)); }
   Answer<T> answer;
+  Code lost;
 };
 
 World::Client::Client(std::shared_ptr<Server> server, std::string name, Loop& loop)
@@ -35,7 +36,7 @@ World::Client::Client(std::shared_ptr<Server> server, std::string name, Loop& lo
 
 World::Client::~Client() {
   server_->detach(owner_);
-  for (const auto& [id, pending] : pending_) loop().cancel(pending->timeout);
+  loop().cancel(timer_);
 }
 
 std::unique_ptr<World::Client::Pending> World::Client::take(CallId id) {
@@ -43,20 +44,41 @@ std::unique_ptr<World::Client::Pending> World::Client::take(CallId id) {
   return node.empty() ? nullptr : std::move(node.mapped());
 }
 
+void World::Client::arm(Instant due) {
+  if (armed_ <= due) return;
+  loop().cancel(timer_);
+  armed_ = due;
+  timer_ = loop().post_at(due, [this] { give_up_late(); });
+}
+
+// One at a time: an answer may destroy this client. The others follow in the same instant.
+void World::Client::give_up_late() {
+  armed_ = Instant::max();
+  CallId late = 0;
+  Instant next = Instant::max();
+  for (const auto& [id, pending] : pending_) {
+    if (late == 0 && pending->due <= loop().now()) {
+      late = id;
+    } else {
+      next = std::min(next, pending->due);
+    }
+  }
+  if (next != Instant::max()) arm(next);
+  if (late != 0) take(late)->give_up(std::string(name_));
+}
+
 // An answer may destroy this client, so nothing of it is touched afterwards.
 template <class T, class Work>
 void World::Client::call(Code lost, Answer<T> answer, Work work) {
   const CallId id = ++calls_;
-  auto pending = std::make_unique<Call<T>>(std::move(answer));
-  pending->timeout = loop().post_after(server_->faults().timeout, [this, id, lost] {
-    take(id)->give_up({lost, fmt::format("the memory store has not answered {} in time", name_)});
-  });
-  pending_.emplace(id, std::move(pending));
+  auto pending = std::make_unique<Call<T>>(std::move(answer), lost);
+  pending->due = evenkeel::later(loop().now(), server_->faults().timeout);
+  arm(pending->due);
+  pending_.emplace_hint(pending_.end(), id, std::move(pending));
   server_->send(owner_, [id, work = std::move(work)](Server* server, Server::Owner owner) mutable -> Server::Reply {
     return [id, result = Result<T>(work(*server, owner))](Client* client) mutable {
       const auto waiting = client->take(id);
       if (!waiting) return;  // it has given up
-      client->loop().cancel(waiting->timeout);
       if (result) client->saw(seen_in(*result));
       static_cast<Call<T>&>(*waiting).answer(std::move(result));
     };

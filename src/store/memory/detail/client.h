@@ -29,8 +29,8 @@ class World::Client final : public Store {
   using CallId = std::uint64_t;
   struct Pending {
     virtual ~Pending() = default;
-    virtual void give_up(Error error) = 0;
-    Timer timeout;
+    virtual void give_up(const std::string& client) = 0;
+    Instant due;  // it is given up then
   };
   template <class T>
   struct Call;
@@ -39,6 +39,9 @@ class World::Client final : public Store {
   template <class T, class Work>
   void call(Code lost, Answer<T> answer, Work work);
   std::unique_ptr<Pending> take(CallId id);
+  // One timer for all calls: most are answered long before it is due, and it is set again only for what is left then.
+  void arm(Instant due);
+  void give_up_late();
 
   std::shared_ptr<Server> server_;
   std::string name_;
@@ -46,6 +49,8 @@ class World::Client final : public Store {
   Revision seen_;
   CallId calls_ = 0;
   std::map<CallId, std::unique_ptr<Pending>> pending_;
+  Timer timer_;
+  Instant armed_ = Instant::max();
 };
 
 }  // namespace evenkeel::store

@@ -67,22 +67,28 @@ Result<Committed> World::Server::commit(Owner owner, const Txn& txn) {
   if (!done) return done;
   state_.keep(faults_.history);
   if (observer_) observer_(known_.at(owner).name, txn, *done);
-  if (state_.revision() != before) wake_touched();
+  if (state_.revision() != before) wake_touched(before);
   return done;
 }
 
-// Those that watch something above what was written: a prefix ends with a slash, so there are few of a key.
-void World::Server::wake_touched() {
-  std::set<WatchId> touched;
+// Those that watch something above what was written: a prefix ends with a slash, so there are few of a key. One that waits for news has all
+// that was before this, since it is woken by whatever concerns it.
+void World::Server::wake_touched(Revision before) {
+  std::vector<WatchId> touched;
   for (const std::string_view key : state_.touched()) {
     for (std::size_t end = key.find('/'); end != key.npos; end = key.find('/', end + 1)) {
       const auto found = watched_.find(key.substr(0, end + 1));
-      if (found != watched_.end()) touched.insert(found->second.begin(), found->second.end());
+      if (found != watched_.end()) touched.insert(touched.end(), found->second.begin(), found->second.end());
     }
   }
+  std::ranges::sort(touched);
+  const auto twice = std::ranges::unique(touched);
+  touched.erase(twice.begin(), twice.end());
   for (const WatchId id : touched) {
-    const Watch& watch = watches_.at(id);
-    if (!watch.under_way && !watch.stalled) wake(id, {});
+    Watch& watch = watches_.at(id);
+    if (watch.under_way || watch.stalled) continue;
+    if (watch.position) watch.position = std::max(*watch.position, before);
+    wake(id, {});
   }
 }
 

@@ -95,7 +95,7 @@ class World::Server : public std::enable_shared_from_this<World::Server> {
   void deliver(WatchId id);
   void arrive_changes(WatchId id, std::uint64_t life, Changes changes);
   void wake(WatchId id, Duration delay);
-  void wake_touched();
+  void wake_touched(Revision before);
   void forget_prefix(WatchId id, const std::string& prefix);
 
   void begin_anew();

@@ -1,6 +1,7 @@
 #include "evenkeel/store/memory/detail/state.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace evenkeel::store::memory {
@@ -10,33 +11,36 @@ bool is_below(std::string_view key, std::string_view prefix) { return key.starts
 
 }  // namespace
 
+template <class Visit>
+void State::each_below(std::string_view prefix, Visit visit) const {
+  for (auto at = keys_.lower_bound(prefix); at != keys_.end() && is_below(*at, prefix); ++at) visit(entries_.find(*at)->second);
+}
+
 std::optional<Entry> State::get(std::string_view key) const {
   const auto found = entries_.find(key);
-  return found == entries_.end() ? std::nullopt : std::optional(found->second.entry);
+  return found == entries_.end() ? std::nullopt : std::optional(*found->second.entry);
 }
 
 std::vector<Entry> State::list(std::string_view prefix) const {
   std::vector<Entry> entries;
-  for (auto at = entries_.lower_bound(prefix); at != entries_.end() && is_below(at->first, prefix); ++at)
-    entries.push_back(at->second.entry);
+  each_below(prefix, [&](const Held& held) { entries.push_back(*held.entry); });
   return entries;
 }
 
 std::vector<Entry> State::list_at(std::string_view prefix, Revision at) const {
   ensure(remembers(at), "a list is asked only of a revision that is remembered");
-  std::map<std::string, Entry, std::less<>> entries;
-  for (Entry& entry : list(prefix)) entries.emplace(entry.key, std::move(entry));
+  if (at == revision_) return list(prefix);
+  std::map<std::string_view, Shared> entries;
+  each_below(prefix, [&](const Held& held) { entries.emplace(held.entry->key, held.entry); });
   for (Revision undone = revision_; undone > at; undone = Revision(undone.value() - 1)) {
     for (const Edit& edit : edits_of(undone)) {
-      if (!is_below(edit.key, prefix)) continue;
-      if (edit.before)
-        entries.insert_or_assign(edit.key, *edit.before);
-      else
-        entries.erase(edit.key);
+      if (!is_below(edit.key(), prefix)) continue;
+      entries.erase(edit.key());
+      if (edit.before) entries.emplace(edit.before->key, edit.before);
     }
   }
   std::vector<Entry> result;
-  for (auto& [key, entry] : entries) result.push_back(std::move(entry));
+  for (const auto& [key, entry] : entries) result.push_back(*entry);
   return result;
 }
 
@@ -49,34 +53,49 @@ Result<bool> State::holds(const Compare& compare) const {
     case Compare::Kind::present:
       return there;
     case Compare::Kind::unchanged:
-      if (there && found->second.entry.ephemeral)
+      if (there && found->second.entry->ephemeral)
         return fail(Code::invalid, "{} is ephemeral: compare whether it is there, not its revision", compare.key);
-      return there && found->second.entry.modified == compare.modified;
+      return there && found->second.entry->modified == compare.modified;
   }
   stop_on_bug("every kind of compare is known");
 }
 
+void State::set(const Shared& entry, Owner owner) {
+  const auto [at, is_new] = entries_.try_emplace(entry->key);
+  if (is_new) keys_.insert(at->first);
+  at->second = {entry, owner};
+}
+
+void State::erase(Entries::iterator found) {
+  keys_.erase(found->first);
+  entries_.erase(found);
+}
+
 void State::put(const Write& write, Owner owner, Revision at, std::vector<Edit>& edits) {
   const bool ephemeral = write.kind == Write::Kind::put_ephemeral;
-  std::optional<Entry> before = get(write.key);
-  const Owner owner_before = before ? entries_.find(write.key)->second.owner : Owner();
-  Entry after{write.key, write.value, before ? before->created : at, at, ephemeral};
-  entries_.insert_or_assign(write.key, Held{after, ephemeral ? owner : Owner()});
-  edits.push_back({write.key, std::move(before), std::move(after), owner_before});
+  const auto found = entries_.find(write.key);
+  const Held before = found == entries_.end() ? Held() : found->second;
+  const auto after =
+      std::make_shared<const Entry>(Entry{write.key, write.value, before.entry ? before.entry->created : at, at, ephemeral});
+  edits.push_back({before.entry, after, before.owner});
+  if (found == entries_.end()) return set(after, ephemeral ? owner : Owner());
+  found->second = {after, ephemeral ? owner : Owner()};
 }
 
 void State::write(const Write& write, Owner owner, Revision at, std::vector<Edit>& edits) {
   if (write.kind == Write::Kind::put || write.kind == Write::Kind::put_ephemeral) return put(write, owner, at, edits);
-  const auto erase = [&](auto found) {
-    edits.push_back({found->first, std::move(found->second.entry), std::nullopt, found->second.owner});
-    return entries_.erase(found);
-  };
-  if (write.kind == Write::Kind::erase) {
-    if (const auto found = entries_.find(write.key); found != entries_.end()) erase(found);
-    return;
+  std::vector<Shared> gone;
+  if (write.kind == Write::Kind::erase_below) {
+    each_below(write.key, [&](const Held& held) { gone.push_back(held.entry); });
+  } else if (const auto found = entries_.find(write.key); found != entries_.end()) {
+    gone.push_back(found->second.entry);
   }
-  for (auto found = entries_.lower_bound(write.key); found != entries_.end() && is_below(found->first, write.key);)
-    found = erase(found);
+  for (Shared& entry : gone) {
+    const auto found = entries_.find(entry->key);
+    const Owner owner_before = found->second.owner;
+    erase(found);
+    edits.push_back({std::move(entry), nullptr, owner_before});
+  }
 }
 
 Result<Committed> State::apply(const Txn& txn, Owner owner) {
@@ -97,9 +116,9 @@ Result<Committed> State::apply(const Txn& txn, Owner owner) {
 
 Txn State::expiry(Owner owner) const {
   Txn txn;
-  for (const auto& [key, held] : entries_) {
-    if (held.entry.ephemeral && held.owner == owner) txn.erase(key);
-  }
+  each_below("", [&](const Held& held) {
+    if (held.entry->ephemeral && held.owner == owner) txn.erase(held.entry->key);
+  });
   return txn;
 }
 
@@ -110,9 +129,9 @@ std::vector<Change> State::changes(std::string_view prefix, Revision after, Revi
   for (Revision at = until; at > after; at = Revision(at.value() - 1)) {  // backwards, so that the latest is met first
     const auto& edits = edits_of(at);
     for (auto edit = edits.rbegin(); edit != edits.rend(); ++edit) {
-      if (!is_below(edit->key, prefix)) continue;
-      if (latest && !seen.insert(edit->key).second) continue;
-      changes.push_back({edit->key, edit->after});
+      if (!is_below(edit->key(), prefix)) continue;
+      if (latest && !seen.insert(edit->key()).second) continue;
+      changes.push_back({edit->key(), edit->after ? std::optional(*edit->after) : std::nullopt});
     }
   }
   std::reverse(changes.begin(), changes.end());
@@ -122,7 +141,7 @@ std::vector<Change> State::changes(std::string_view prefix, Revision after, Revi
 std::vector<std::string_view> State::touched() const {
   std::vector<std::string_view> keys;
   if (!history_.empty()) {
-    for (const Edit& edit : history_.back()) keys.push_back(edit.key);
+    for (const Edit& edit : history_.back()) keys.push_back(edit.key());
   }
   return keys;
 }
@@ -140,9 +159,9 @@ void State::put_back(Revision to) {
   while (revision_ > to) {
     for (auto edit = history_.back().rbegin(); edit != history_.back().rend(); ++edit) {
       if (edit->before) {
-        entries_.insert_or_assign(edit->key, Held{*edit->before, edit->owner_before});
+        set(edit->before, edit->owner_before);
       } else {
-        entries_.erase(edit->key);
+        erase(entries_.find(edit->key()));
       }
     }
     history_.pop_back();
@@ -153,13 +172,14 @@ void State::put_back(Revision to) {
 void State::clear() {
   revision_ = forgotten_ = Revision(1);
   history_.clear();
+  keys_.clear();
   entries_.clear();
 }
 
 std::set<Owner> State::owners() const {
   std::set<Owner> owners;
   for (const auto& [key, held] : entries_) {
-    if (held.entry.ephemeral) owners.insert(held.owner);
+    if (held.entry->ephemeral) owners.insert(held.owner);
   }
   return owners;
 }

@@ -2,15 +2,19 @@
 // State: what a memory store holds and held: entries, and the edits of the latest revisions, from which both watches and older lists are made.
 //
 // Pure: a txn and its writer in, a revision out. No network, no time, no chance; those are the server's (server.h).
-// Cost: O(log entries) for each compare and write; what is asked of the past costs the edits since then.
+// An entry never changes once it is written: what is there and what the past remembers share it.
+// Cost: O(1) for each compare and each write of a key that is there, O(log entries) for one that comes or goes; what is asked of the past costs the
+// edits since then.
 
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "evenkeel/store/store.h"
@@ -54,20 +58,31 @@ class State {
   std::set<Owner> owners() const;
 
  private:
+  using Shared = std::shared_ptr<const Entry>;
   struct Held {
-    Entry entry;
+    Shared entry;
     Owner owner;
   };
   struct Edit {
-    std::string key;
-    std::optional<Entry> before;
-    std::optional<Entry> after;
+    Shared before;  // null: it was not there
+    Shared after;   // null: it is gone
     Owner owner_before;
+
+    const std::string& key() const { return (after ? after : before)->key; }
   };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view key) const { return std::hash<std::string_view>()(key); }
+  };
+  using Entries = std::unordered_map<std::string, Held, Hash, std::equal_to<>>;
 
   Result<bool> holds(const Compare& compare) const;
   void write(const Write& write, Owner owner, Revision at, std::vector<Edit>& edits);
   void put(const Write& write, Owner owner, Revision at, std::vector<Edit>& edits);
+  void set(const Shared& entry, Owner owner);
+  void erase(Entries::iterator found);
+  template <class Visit>
+  void each_below(std::string_view prefix, Visit visit) const;  // in order
   // The edits of one revision; only if it is remembered.
   const std::vector<Edit>& edits_of(Revision at) const {
     return history_[static_cast<std::size_t>(at.value() - forgotten_.value() - 1)];
@@ -76,7 +91,8 @@ class State {
   Revision revision_{1};
   Revision forgotten_{1};                  // history_ begins with the revision after it
   std::deque<std::vector<Edit>> history_;  // of revisions forgotten_ + 1 … revision_
-  std::map<std::string, Held, std::less<>> entries_;
+  Entries entries_;
+  std::set<std::string_view> keys_;  // of entries_, in order
 };
 
 }  // namespace evenkeel::store::memory

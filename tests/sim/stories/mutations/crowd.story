@@ -1,4 +1,4 @@
-# A node is lost that held much: it is copied again, one shard at a time, because the settings say so.
+# A node is lost that held much: it is copied again, two shards at a time, because the settings say so.
 cluster: pages
 settings: {rebalance_delay: 1s, recovery: {copies: 2}}
 nodes: [{name: "n[1-4]", zone: "z[1-4]"}]

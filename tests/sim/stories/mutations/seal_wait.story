@@ -7,6 +7,6 @@ at 0s    expect settled within 20s
          expect t/0 is led by n1 within 20s
 at 25s   cut n1 from n2 for 10s
 at 30s   kill n1
-at 38s   stop n3 for 4s
+at 35s   stop n3 for 4s
          expect t/0 is led by n3 within 10s
 at 1m    end

@@ -11,5 +11,6 @@ at 25s   writes 200 per second
 at 32s   delay the store by up to 1s
          cut n1 from the store for 8s
 at 35s   cut n1 from n2 for 20s
+at 45s   delay the store by up to 5ms
          expect every shard has a leader within 20s
 at 1m10s end
