@@ -29,8 +29,8 @@ struct Options {
   std::uint64_t seed = 0;
   std::uint64_t runs = 1;
   sim::RandomOptions drawn;
-  std::string hours;   // as given, for the command that repeats a run
-  std::string faults;  // as given
+  std::string hours;                  // as given, for the command that repeats a run
+  std::optional<std::string> faults;  // as given; empty: none
   std::uint64_t nodes = 0;
   std::uint64_t shards = 0;
   std::string write_story;
@@ -73,8 +73,8 @@ Result<double> parse_hours(std::string_view text) {
 }
 
 std::optional<Error> contradiction(const Options& options) {
-  const bool drawn = !options.hours.empty() || !options.faults.empty() || options.nodes > 0 || options.shards > 0 ||
-                     !options.write_story.empty();
+  const bool drawn =
+      !options.hours.empty() || options.faults || options.nodes > 0 || options.shards > 0 || !options.write_story.empty();
   const auto wrong = [](std::string text) { return Error{Code::invalid, std::move(text)}; };
   if (options.phrases) return std::nullopt;
   if (options.random && !options.file.empty()) return wrong("give either a story or --random");
@@ -105,7 +105,7 @@ std::string replay_command(const Options& options, std::uint64_t seed) {
   if (options.random) out += " --random";
   out += fmt::format(" --seed {}", seed);
   if (!options.hours.empty()) out += " --hours " + shell_word(options.hours);
-  if (!options.faults.empty()) out += " --faults=" + shell_word(options.faults);
+  if (options.faults) out += (options.faults->empty() ? " --faults " : " --faults=") + shell_word(*options.faults);
   if (options.nodes > 0) out += fmt::format(" --nodes {}", options.nodes);
   if (options.shards > 0) out += fmt::format(" --shards {}", options.shards);
   return out;
@@ -246,7 +246,7 @@ sim::Story draw_story(const Options& options, std::uint64_t seed) {
   drawn.seed = seed;
   drawn.nodes = static_cast<std::uint32_t>(options.nodes);
   drawn.shards = static_cast<std::uint32_t>(options.shards);
-  if (options.faults.empty()) drawn.faults = sim::draw_faults(seed);
+  if (!options.faults) drawn.faults = sim::draw_faults(seed);
   return sim::random_story(drawn);
 }
 
@@ -265,12 +265,13 @@ void simulate(Session& session, const Options& options) {
     if (!options.write_story.empty() && !write_file(session, options.write_story, format(*story))) return;
     const sim::Outcome outcome = play(session, options, *story, seed);
     show(session, options, outcome, seed, json, runs);
-    if (!options.plot.empty() && !write_file(session, options.plot, sim::plot_svg(outcome))) return;
     failure = outcome.failure;
+    if (!options.plot.empty()) write_file(session, options.plot, sim::plot_svg(outcome));
   }
   if (options.runs > 1) json.end_list();
   if (options.form == Form::json) session.print(std::move(json).take());
-  if (!failure || session.status != Exit::done) return;
+  // What went wrong is said also if there is no picture of it.
+  if (!failure || (session.status != Exit::done && options.plot.empty())) return;
   session.fail({Code::refused, *failure});
   session.io.err(fmt::format("  to see it again: {}\n", replay_command(options, seed - 1)));
 }
