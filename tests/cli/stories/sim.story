@@ -285,6 +285,7 @@ actions:
   lead SHARD on NODE                             an operator hands its leadership there
   lead SHARD accepting loss                      whoever of those left has most leads
   reset SHARD on NODE                            its errors there are forgotten
+  apply                                          operators write again what they want, as the story has said it so far
   adopt                                          what nodes hold and no record knows becomes known
   drop orphan SHARD on NODE                      what no record knows, by hand
   add FIELDS                                     {name: n4, zone: z1}: a node more, started
