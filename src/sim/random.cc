@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "evenkeel/base/rng.h"
@@ -406,10 +407,23 @@ class LifeMaker {
       }
     }
     if (put_back_) add(later, Kind::adopt);
+    reset(later);
     story_.lines.push_back({later, Expectation{{.kind = Condition::Kind::settled}, Expectation::When::within, settles_last}});
     const Duration rest = later + settles_last;
     story_.lines.push_back({rest, Expectation{{.kind = Condition::Kind::settled}, Expectation::When::throughout, 1min}});
     story_.lines.push_back({rest + 1min, Action{Kind::end, {}}});
+  }
+
+  // What was given up on nodes that were not well is tried again.
+  void reset(Duration at) {
+    std::map<WorkloadId, std::uint32_t> workloads(forgivable_.begin(), forgivable_.end());
+    for (const Workload& workload : story_.cluster.workloads) workloads.emplace(workload.name, workload.shards);
+    for (const NodeLife& node : nodes_) {
+      if (!node.hurt) continue;
+      for (const auto& [workload, shards] : workloads) {
+        for (std::uint32_t s = 0; s < shards; ++s) add(at, Kind::reset, {.node = node.name, .shard = {workload, ShardIndex(s)}});
+      }
+    }
   }
 
   const RandomOptions& options_;

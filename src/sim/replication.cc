@@ -22,12 +22,15 @@ constexpr std::uint32_t asks_for_more = 4;
 Services::Services(Network& network, Ledger& ledger, ServiceTimes times, ServiceLookups lookups)
     : network_(network), ledger_(ledger), times_(times), lookups_(std::move(lookups)) {}
 
-Service* Services::at(const NodeId& node) const {
+// The name leads to whoever joined under it last, also when its session is lost: a twin has another address.
+Service* Services::at(const NodeId& node) {
   const auto found = processes_.find(node);
   if (found == processes_.end() || found->second.empty()) return nullptr;
   const auto& processes = found->second;
   const auto current = std::ranges::find_if(processes, [](const Service* one) { return one->work_->is_current(); });
-  return current != processes.end() ? *current : processes.back();
+  Service*& known = known_[node];
+  if (current != processes.end()) known = *current;
+  return known != nullptr ? known : processes.back();
 }
 
 void Services::write(const std::string& client, const NodeId& node, const ShardId& shard,

@@ -33,6 +33,7 @@ Service::Work::~Work() {
   loop().cancel(timer_);
   auto& processes = services_.processes_.at(options_.node);
   std::erase(processes, &self_);
+  if (Service*& known = services_.known_[options_.node]; known == &self_) known = nullptr;
 }
 
 WorkloadFacts Service::Work::facts(const ShardId& shard) const {

@@ -106,13 +106,14 @@ class Services {
  private:
   friend class Service;
   // The process that has the name now: of two the one that has joined; null: none.
-  Service* at(const NodeId& node) const;
+  Service* at(const NodeId& node);
 
   Network& network_;
   Ledger& ledger_;
   ServiceTimes times_;
   ServiceLookups lookups_;
   std::map<NodeId, std::vector<Service*>> processes_;  // in order of starting
+  std::map<NodeId, Service*> known_;                   // the latest of them that had the name
 };
 
 struct ServiceOptions {

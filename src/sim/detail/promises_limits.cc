@@ -49,8 +49,11 @@ void calm(const ShardChange& change, Findings& findings) {
   const bool asked = seen.config.latest().maintenance && !seen.config.latest().maintenance->timeout;
   if (!disaster && !asked) return;
   findings.held(name);
-  for (const Holder* holder : change.added())
+  for (const Holder* holder : change.added()) {
+    // What an operator adopts is there already.
+    if (holder->reason == Reason::operator_asked && holder->held_before) continue;
     findings.broken(name, "{} comes to {} in maintenance: {} are gone", change.name(), holder->node, seen.offline());
+  }
   for (const Holder* holder : change.dropped())
     findings.broken(name, "{} is dropped on {} in maintenance: {} are gone", change.name(), holder->node, seen.offline());
 }
