@@ -84,7 +84,9 @@ bool ShardStep::waits_for_preferred(const Holder& leader, const Holder& wanted) 
 // Somebody leads, and has not been told otherwise.
 void ShardStep::lead_on(Holder& leader) {
   const HolderFacts known = facts(leader);
-  if (known.node != nullptr && known.node->suspect && spec_.control.fencing == Fencing::epoch && !next_.seal) {
+  const bool suspect = known.node != nullptr && known.node->suspect;
+  if (!suspect) timers_.suspect.reset();
+  if (suspect && spec_.control.fencing == Fencing::epoch && !next_.seal && timers_.suspect != next_.version.epoch) {
     next_.seal = next_epoch();
     timers_.sealing = in_.now;
   }
@@ -280,6 +282,7 @@ void ShardStep::seal_and_lead() {
     if (holder.may_be == *spec_.lead) holder.may_be = {};
   }
   if (accepts_loss()) loss_accepted_ = true;
+  if (facts(best).node->suspect) timers_.suspect = *next_.seal;
   grant(best, *next_.seal, Reason::failover);
 }
 
