@@ -327,8 +327,10 @@ bool may_take_place(const World& world, const Unit& unit, const std::vector<Node
                     const NodeId& to) {
   const WorkloadInfo& workload = world.workloads[unit.workload];
   const Spread spread = workload.document ? workload.document->spec.spread.value_or(world.config.settings.spread) : Spread{};
+  if (!spread.hard) return true;
+  if (const NodeInfo* node = world.find_node(to); node == nullptr || !node->live) return false;  // where it is, is not known
   const std::string domain = domain_of(world, to, spread.level);
-  if (!spread.hard || domain.empty()) return true;
+  if (domain.empty()) return true;
   return std::ranges::none_of(
       nodes, [&](const NodeId& other) { return other != from && domain_of(world, other, spread.level) == domain; });
 }

@@ -80,7 +80,7 @@ struct ShardTimers {
   std::optional<Instant> leaving;    // since when the present leaver is out of the view
   std::optional<Instant> given_up;   // a hand-over that failed is not tried again at once
   std::optional<Instant> timed_out;  // nor one that took too long, whoever has asked for it
-  std::optional<Epoch> suspect;      // granted to one that is suspect, as nobody else had as much: it is not sealed for that again
+  std::optional<Epoch> suspect;  // granted to one that is suspect, as nobody else had as much: it is not sealed for that again
   friend bool operator==(const ShardTimers&, const ShardTimers&) = default;
 };
 
