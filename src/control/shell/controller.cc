@@ -235,19 +235,21 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
 
   // A node that has seen nothing of what is lost does not notice. Its beat is written as it is: it finds that somebody else has done so, and joins anew.
-  void touch(const NodeId& node, Incarnation incarnation) {
-    const auto again = [this, node, incarnation] {
-      loop_.post_after(options_.session_ttl / 3, guarded([this, node, incarnation] { touch(node, incarnation); }));
+  // Again if it beats on: the store gives revisions a second time, and the one that the node compares may be among them.
+  void touch(const NodeId& node, Incarnation incarnation, const std::string& touched = {}) {
+    const auto again = [this, node, incarnation](const std::string& now) {
+      loop_.post_after(options_.session_ttl / 3, guarded([this, node, incarnation, now] { touch(node, incarnation, now); }));
     };
-    store_.get(keys_.beat(node), guarded([this, again, incarnation](const Result<store::Read>& read) {
-                 if (!read) return again();
+    store_.get(keys_.beat(node), guarded([this, again, incarnation, touched](const Result<store::Read>& read) {
+                 if (!read) return again(touched);
                  if (!read->entry) return;
                  const auto beat = store::parse_session_beat(*read->entry);
                  if (!beat || beat->ended || beat->identity.str() != format(incarnation)) return;
+                 if (read->entry->value == touched) return again(touched);  // it has not beaten since, and may be over
                  store::Txn txn;
                  txn.compare(store::unchanged(*read->entry)).put(read->entry->key, read->entry->value);
-                 store_.txn(std::move(txn), guarded([again](const Result<store::Committed>& done) {
-                              if (!done || !done->succeeded) again();
+                 store_.txn(std::move(txn), guarded([again, value = read->entry->value](const Result<store::Committed>& done) {
+                              again(done && done->succeeded ? value : "");
                             }));
                }));
   }
