@@ -43,7 +43,7 @@ BAD = [
     (rules.layers, {"src/base/a.cc": '\n#include "evenkeel/model/m.h"\n'}, "src/base/a.cc:2: base may not include model"),
     (rules.layers, {"src/model/a.cc": '#include "evenkeel/store/s.h"\n'}, "src/model/a.cc:1: model may not include store"),
     (rules.layers, {"src/place/a.cc": '#include "evenkeel/polish/s.h"\n'}, "src/place/a.cc:1: includes evenkeel/polish/s.h, and there is no"),
-    (rules.layers, {"bench/a.cc": '#include "evenkeel/sim/s.h"\n'}, "bench/a.cc:1: includes sim"),
+    (rules.layers, {"src/model/a.cc": '#include "evenkeel/sim/s.h"\n'}, "src/model/a.cc:1: includes sim"),
     (rules.detail_is_private, {"src/model/a.cc": '#include "evenkeel/base/detail/t.h"\n'}, "src/model/a.cc:1: includes evenkeel/base/detail"),
     (rules.detail_is_private, {"tests/model/a.cc": '#include "evenkeel/base/detail/t.h"\n'}, "tests/model/a.cc:1: includes evenkeel/base/de"),
     (rules.detail_is_private, {"tests/fuzz/model_a.cc": '#include "evenkeel/base/detail/t.h"\n'}, "tests/fuzz/model_a.cc:1: includes evenkeel/ba"),
