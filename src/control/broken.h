@@ -29,7 +29,7 @@ enum class Broken : std::uint8_t {
   too_few_seals,          // one seal is enough, whatever acks says
   empty_may_lead,         // a replica that never held data may lead a shard that has some
   any_may_lead,           // not the best of the sealed leads, but the preferred one
-  no_seal_wait,           // with acks 0, one that is expected back is not waited for
+  no_seal_wait,           // with acks 0, those that are gone are not waited for although they are more
   change_under_seal,      // replicas come and go while a seal is open
   ignore_lag,             // a hand-over begins however far the new one is behind
   lead_before_caught_up,  // a hand-over does not wait for the new one's progress

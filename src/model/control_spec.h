@@ -59,7 +59,7 @@ struct WorkloadControl {
   std::optional<Duration> rebalance_delay;  // over the cluster's
   Fencing fencing = Fencing::session;
   std::uint32_t acks = 0;   // copies that a write has before it is acknowledged, the leader's included; 0: not said
-  Duration seal_wait = 1s;  // acks 0: how long to wait for a holder that is expected back
+  Duration seal_wait = 1s;  // acks 0: how long to wait for holders that are gone, while they are more than those that are there
   // A planned hand-over begins when the new one is at most so far behind, in the service's own progress, and is given up after so long.
   std::uint64_t lag_max = 0;
   Duration hand_over = 10s;

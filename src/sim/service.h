@@ -105,7 +105,7 @@ class Services {
 
  private:
   friend class Service;
-  // The process that has the name now: of two the one that has joined; null: none.
+  // The process that has the name now: of two the one that joined last, also when its session is lost; null: none.
   Service* at(const NodeId& node);
 
   Network& network_;

@@ -67,12 +67,16 @@ TEST(Maintenance, ByHandEndsAtItsTimeOutAndASuccessorGoesOnCounting) {
   }
 }
 
+void freeze(Bench& bench, const Freeze& freeze) {
+  nodes(bench, 3, workload_of(1, 3));
+  bench.config.freeze = freeze;
+  bench.configure();
+}
+
 TEST(Freeze, StopsEverythingAndWithKeepLeadersOnlyMoves) {
   for (const bool keep : {false, true}) {
     Bench bench;
-    nodes(bench, 3, workload_of(1, 3));
-    bench.config.freeze = Freeze{.keep_leaders = keep, .reason = "audit", .timeout = 5min};
-    bench.configure();
+    freeze(bench, {.keep_leaders = keep, .reason = "audit", .timeout = 5min});
     const std::size_t written = bench.targets.size();
     const std::string leader = bench.shard().view.leader->str();
     bench.end(leader);
@@ -89,9 +93,7 @@ TEST(Freeze, StopsEverythingAndWithKeepLeadersOnlyMoves) {
 
 TEST(Freeze, ASuccessorKeepsToItForAsLongAsItIsToLast) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
-  bench.config.freeze = Freeze{.reason = "audit", .timeout = 2min};
-  bench.configure();
+  freeze(bench, {.reason = "audit", .timeout = 2min});
   bench.run(90s);
   bench.take_over();
   bench.end(bench.shard().view.leader->str());
@@ -105,9 +107,7 @@ TEST(Freeze, ASuccessorKeepsToItForAsLongAsItIsToLast) {
 
 TEST(Freeze, OnceItsTimeIsOverASuccessorDoesNotBeginItAnew) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
-  bench.config.freeze = Freeze{.reason = "audit", .timeout = 2min};
-  bench.configure();
+  freeze(bench, {.reason = "audit", .timeout = 2min});
   bench.run(3min);
   EXPECT_FALSE(bench.machine->overview().freeze);
   bench.take_over();

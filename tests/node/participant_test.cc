@@ -320,13 +320,23 @@ TEST(Participant, CountsFewerReportsIfTheyGoWhileItsNameIsWritten) {
   drop_while_joining([](const Keys& keys, const store::Txn& txn) { return puts(keys, txn, Key::Kind::live); });
 }
 
-TEST(Participant, LeavesWhenItMay) {
-  Fixture fixture(5);
+// A node that has done everything that it was told.
+struct Settled : Fixture {
+  explicit Settled(std::uint64_t seed) : Fixture(seed) {
+    EXPECT_TRUE(run(60s, false, [&] { return difference(process).empty(); }));
+  }
+  // As an operator writes it.
+  void permit(const PermitDocument& document) {
+    operators->put(controller.keys().permit(NodeId("n1")), format(document), [](const Result<store::Committed>&) {});
+  }
   Disk disk;
-  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
-  ASSERT_TRUE(fixture.run(60s, false, [&] { return fixture.difference(process).empty(); }));
-  auto operators = fixture.world.connect("operator");
-  const std::string key = fixture.controller.keys().permit(NodeId("n1"));
+  Process process{world, loop, rng, disk, 100ms, 0};
+  std::unique_ptr<store::Store> operators = world.connect("operator");
+};
+
+TEST(Participant, LeavesWhenItMay) {
+  Settled fixture(5);
+  Process& process = fixture.process;
   bool left = false;
   process.participant.leave(40s, [&](const Result<>& done) {
     EXPECT_TRUE(done) << done.error().message;
@@ -335,11 +345,11 @@ TEST(Participant, LeavesWhenItMay) {
   fixture.loop.run_for(5s);
   EXPECT_FALSE(left);
   EXPECT_TRUE(fixture.controller.read_live()->leaving);
-  PermitDocument permit = parse_permit(fixture.world.contents("/evenkeel/c1/permits/").entries.at(0).value, key).value();
+  PermitDocument permit = parse_permit(fixture.world.contents("/evenkeel/c1/permits/").entries.at(0).value, "permit").value();
   EXPECT_EQ(permit.stage, PermitDocument::Stage::asked);
   EXPECT_FALSE(permit.timeout.has_value());  // how long it is waited for then is not what it has to go in
   permit.stage = PermitDocument::Stage::go;
-  operators->put(key, format(permit), [](const Result<store::Committed>&) {});
+  fixture.permit(permit);
   fixture.loop.run_for(2s);
   EXPECT_TRUE(left);
   for (const auto& replica : process.participant.replicas()) EXPECT_EQ(replica.state.str(), "offline");
@@ -349,14 +359,10 @@ TEST(Participant, LeavesWhenItMay) {
 
 // An operator has asked already, and more than a node would: that stands.
 TEST(Participant, LeavesWithThePermitThatIsThere) {
-  Fixture fixture(13);
-  Disk disk;
-  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
-  ASSERT_TRUE(fixture.run(60s, false, [&] { return fixture.difference(process).empty(); }));
-  auto operators = fixture.world.connect("operator");
-  const std::string key = fixture.controller.keys().permit(NodeId("n1"));
+  Settled fixture(13);
+  Process& process = fixture.process;
   const PermitDocument permit{.incarnation = process.participant.incarnation(), .allow_outage = true, .timeout = 1h};
-  operators->put(key, format(permit), [](const Result<store::Committed>&) {});
+  fixture.permit(permit);
   fixture.loop.run_for(1s);
   process.participant.leave(40s, [](const Result<>&) {});
   fixture.loop.run_for(5s);
@@ -405,10 +411,8 @@ TEST(Participant, LeavesInTheEnd) {
 
 // What does not close in time is named, and its session is not ended: it may still act.
 TEST(Participant, TellsWhatItCouldNotFinishByItsDeadline) {
-  Fixture fixture(9);
-  Disk disk;
-  Process process(fixture.world, fixture.loop, fixture.rng, disk, 100ms, 0);
-  ASSERT_TRUE(fixture.run(60s, false, [&] { return fixture.difference(process).empty(); }));
+  Settled fixture(9);
+  Process& process = fixture.process;
   process.handler.hangs = true;
   std::string said;
   process.participant.leave(20s, [&](const Result<>& done) { said = done ? "ok" : done.error().message; });
