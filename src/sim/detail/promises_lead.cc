@@ -191,12 +191,9 @@ void as_reported(const ShardChange& change, Findings& findings) {
     if (!change.before.has_data && change.is_adopted(holder)) continue;  // it has data, by its own word and an operator's
     const Said* said = change.seen.said(change.shard, holder.node, holder.incarnation);
     const Version told = old == nullptr || old->incarnation != holder.incarnation ? holder.version : old->version;
-    // A record that is made again from what nodes hold counts those as come.
-    const bool adopted =
-        said != nullptr && !change.before.has_data && change.before.holders.empty() && holder.reason == Reason::operator_asked;
-    const bool came = adopted || (said != nullptr && std::ranges::any_of(said->in, [&](const auto& in) {
-                                    return change.spec().model->serves(in.first) && in.second >= told;
-                                  }));
+    const bool came = said != nullptr && std::ranges::any_of(said->in, [&](const auto& in) {
+                        return change.spec().model->serves(in.first) && in.second >= told;
+                      });
     if (!came) findings.broken(name, "{} has come to {}, which it has not said", change.name(), holder.node);
   }
   if (!change.view_after.leader || change.view_after == change.view_before) return;

@@ -50,8 +50,7 @@ void calm(const ShardChange& change, Findings& findings) {
   if (!disaster && !asked) return;
   findings.held(name);
   for (const Holder* holder : change.added()) {
-    // What an operator adopts is there already.
-    if (holder->reason == Reason::operator_asked && holder->held_before) continue;
+    if (change.is_adopted(*holder)) continue;  // it is there already
     findings.broken(name, "{} comes to {} in maintenance: {} are gone", change.name(), holder->node, seen.offline());
   }
   for (const Holder* holder : change.dropped())
