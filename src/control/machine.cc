@@ -64,6 +64,12 @@ void Machine::Work::take(Saw saw) {
     case Key::Kind::live:
       world_.take_live(node(), as(std::type_identity<LiveDocument>()));
       break;
+    case Key::Kind::member: {
+      const std::uint32_t n = node();
+      world_.nodes[n].remembered = saw.document.has_value();
+      world_.take_live(n, as(std::type_identity<LiveDocument>()));
+      break;
+    }
     case Key::Kind::beat:
       world_.take_beat(node(), as(std::type_identity<BeatSeen>()), now_);
       break;
@@ -104,6 +110,7 @@ void Machine::Work::take(std::uint32_t n, std::optional<PermitDocument> permit) 
   detail::NodeInfo& node = world_.nodes[n];
   const bool same = permit && node.permit && permit->incarnation == node.permit->incarnation;
   node.permit = std::move(permit);
+  node.granting = false;
   if (!same) {
     node.permit_since.reset();
     node.permit_before = {};
@@ -143,7 +150,7 @@ void Machine::Work::forget_office() {
   throttles_ = detail::Throttles(options_.broken);
   for (detail::NodeInfo& node : world_.nodes) {
     node.pulse_every = {};
-    node.pulse_broken = node.suspected = node.permit_over = node.was_on_permit = node.facts.stopping = false;
+    node.pulse_broken = node.suspected = node.permit_over = node.was_on_permit = node.granting = node.facts.stopping = false;
     node.waited_out.reset();
     node.steady_since.reset();
     node.permit_since.reset();

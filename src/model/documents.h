@@ -7,6 +7,7 @@
 //   nodes/<node>                        operator      what shall be done with a node; wins over what the node says
 //   workloads/<w>                       operator      spec; a deleted one leaves its highest epoch
 //   live/<node>                         node          who it is, where, what it has (ephemeral: a hint)
+//   members/<node>                      node          the same, kept: what is known of one that is gone
 //   beats/<node>                        node          its session (store/session.h)
 //   reports/<node>/<w>/<bucket>         node          what is true there
 //   shards/<w>/<bucket>                 controller    the truth
@@ -53,6 +54,7 @@ struct Key {
     node,
     workload,
     live,
+    member,
     beat,
     report,
     shards,
@@ -82,6 +84,7 @@ class Keys {
   std::string workload(const WorkloadId& workload) const;
   std::string live(const NodeId& node) const;
   std::string live_prefix() const;
+  std::string member(const NodeId& node) const;
   std::string beat(const NodeId& node) const;
   std::string beat_prefix() const;
   std::string report(const NodeId& node, const WorkloadId& workload, Bucket bucket) const;

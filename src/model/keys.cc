@@ -19,6 +19,7 @@ constexpr Row rows[] = {
     {"nodes", Parts::node},
     {"workloads", Parts::workload},
     {"live", Parts::node},
+    {"members", Parts::node},
     {"beats", Parts::node},
     {"reports", Parts::node_workload_bucket},
     {"shards", Parts::workload_bucket},
@@ -94,6 +95,7 @@ std::string Keys::node(const NodeId& node) const { return fmt::format("{}nodes/{
 std::string Keys::workload(const WorkloadId& workload) const { return fmt::format("{}workloads/{}", root_, workload); }
 std::string Keys::live(const NodeId& node) const { return live_prefix() + node.str(); }
 std::string Keys::live_prefix() const { return root_ + "live/"; }
+std::string Keys::member(const NodeId& node) const { return fmt::format("{}members/{}", root_, node); }
 std::string Keys::beat(const NodeId& node) const { return beat_prefix() + node.str(); }
 std::string Keys::beat_prefix() const { return root_ + "beats/"; }
 std::string Keys::report(const NodeId& node, const WorkloadId& workload, Bucket bucket) const {

@@ -180,11 +180,12 @@ void Participant::Work::join() {
               [this] {
                 if (!live_written_) write_live();
               },
-          .with_fewer = [this](std::size_t left) -> std::optional<store::Write> {
-            if (!live_written_ || left >= live_.inventory) return std::nullopt;
+          .with_fewer = [this](std::size_t left) -> std::vector<store::Write> {
+            if (!live_written_ || left >= live_.inventory) return {};
             live_.inventory = static_cast<std::uint32_t>(left);
             live_text_ = format(live_);
-            return store::Write{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), live_text_};
+            return {{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), live_text_},
+                    {store::Write::Kind::put, keys_.member(options_.node.name), live_text_}};
           },
           .on_trouble = [this](const Error& error) { complain("reports cannot be written yet", error); }});
   writer_->begin(*reports_before_);
@@ -215,7 +216,7 @@ void Participant::Work::write_live() {
   live_.inventory = std::min(live_.inventory, static_cast<std::uint32_t>(writer_->wanted()));
   const std::string text = live_text_ = format(live_);
   store::Txn txn;
-  txn.put_ephemeral(keys_.live(options_.node.name), text);
+  txn.put_ephemeral(keys_.live(options_.node.name), text).put(keys_.member(options_.node.name), text);
   store_.txn(std::move(txn), guarded_now([text](Work& self, const Result<store::Committed>& done) {
                self.live_writing_ = false;
                // Written twice it is the same, so what became of it need not be read first.

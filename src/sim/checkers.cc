@@ -191,6 +191,7 @@ void Checkers::Work::take(const Put& put, store::Revision revision) {
         seen_.controller_revision = revision;
       }
       break;
+    case Key::Kind::member:
     case Key::Kind::shards:
     case Key::Kind::target:
     case Key::Kind::view:

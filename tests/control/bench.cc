@@ -231,11 +231,13 @@ void Bench::join(const std::string& name, const std::string& zone, const std::fu
   if (change) change(live);
   node.data = live.data;
   put({.kind = Key::Kind::live, .node = node.name}, live);
+  put({.kind = Key::Kind::member, .node = node.name}, live);
   put({.kind = Key::Kind::beat, .node = node.name}, BeatSeen{node.incarnation, 10s, false});
 }
 
 void Bench::end(const std::string& name) {
   node(name).up = false;
+  put({.kind = Key::Kind::live, .node = NodeId(name)}, std::nullopt);
   put({.kind = Key::Kind::beat, .node = NodeId(name)}, BeatSeen{node(name).incarnation, 10s, true});
 }
 

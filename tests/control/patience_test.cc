@@ -267,6 +267,37 @@ TEST(Joined, ALiveDocumentOfAnEarlierSessionChangesNothing) {
   EXPECT_TRUE(bench.machine->nodes(bench.now).front().joined);
 }
 
+// What it said of itself while it was there goes with its lease; a successor has never seen it.
+TEST(Gone, ASuccessorKnowsInWhichZoneItWas) {
+  Bench bench;
+  bench.config.settings.spread = {.level = bench.config.settings.levels.front(), .hard = true};
+  bench.configure();
+  for (const auto& [name, zone] : {std::pair("n1", "a"), {"n2", "b"}, {"n3", "c"}}) bench.join(name, zone);
+  bench.create(workload_of(1, 3));
+  bench.run(1s);
+  bench.join("n4", "a");
+  bench.end("n1");
+  bench.take_over();
+  bench.order("n2", {.operation = Operation::drain});
+  bench.run(1min);
+  EXPECT_EQ(bench.shard().record.placement.size(), 3u);
+  for (const Holder& holder : bench.shard().record.holders) EXPECT_NE(holder.node, NodeId("n4")) << bench.why();
+}
+
+TEST(Gone, WhatIsKeptOfANodeThatHoldsNothingGoes) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.join("n4", "d");
+  bench.run(1s);
+  const Key spare{.kind = Key::Kind::member, .node = NodeId("n4")}, holder{.kind = Key::Kind::member, .node = NodeId("n1")};
+  ASSERT_TRUE(bench.stored<LiveDocument>(spare));
+  bench.end("n4");
+  bench.end("n1");
+  bench.run(1s);
+  EXPECT_FALSE(bench.stored<LiveDocument>(spare));
+  EXPECT_TRUE(bench.stored<LiveDocument>(holder));
+}
+
 TEST(Joined, WhoCannotReadWhatIsWrittenIsNotTakenAndItIsSaid) {
   Bench bench;
   bench.configure();

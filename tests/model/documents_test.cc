@@ -227,6 +227,7 @@ TEST(Keys, AreReadAsTheyAreBuilt) {
   expect(keys.node(node), {.kind = Kind::node, .node = node});
   expect(keys.workload(workload), {.kind = Kind::workload, .workload = workload});
   expect(keys.live(node), {.kind = Kind::live, .node = node});
+  expect(keys.member(node), {.kind = Kind::member, .node = node});
   expect(keys.beat(node), {.kind = Kind::beat, .node = node});
   expect(keys.report(node, workload, bucket), {.kind = Kind::report, .node = node, .workload = workload, .bucket = bucket});
   expect(keys.shards(workload, bucket), {.kind = Kind::shards, .workload = workload, .bucket = bucket});

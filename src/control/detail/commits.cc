@@ -52,13 +52,8 @@ void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const Shar
 void Machine::Work::count_copies(std::uint32_t u) {
   const Unit& unit = world_.units[u];
   for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-    const ShardRecord* record = &unit.records[slot];
-    if (unit.pending) {
-      const auto& written = unit.pending->records;
-      const auto found = std::ranges::lower_bound(written, unit.shards[slot], {}, &ShardRecord::shard);
-      if (found != written.end() && found->shard == unit.shards[slot]) record = &*found;
-    }
-    count_copies(u, slot, *record);
+    const ShardRecord* written = unit.written(slot).first;
+    count_copies(u, slot, written != nullptr ? *written : unit.records[slot]);
   }
 }
 

@@ -149,6 +149,11 @@ void Machine::Work::look_at_node(std::uint32_t n) {
   if (node.order.operation == Operation::remove && !node.order.data) try_to_remove(n);
   if (!node.trouble.empty() && node.trouble != trouble) say(Event::Kind::node, std::nullopt, node.name, node.trouble);
   if (node.permit) permits_due_.insert(n);
+  // What nobody asks for is not kept: nodes come and go for ever, under ever new names.
+  if (node.remembered && node.facts.over && node.units.empty()) {
+    put_until_seen({.kind = Key::Kind::member, .node = node.name}, Erased{});
+    wake_node(n, now_ + options_.put_again);
+  }
   count_node(n);
   const auto gone = detail::gone_for(node, now_);
   if ((gone && !node.units.empty() && !node.facts.removed) || node.permit_since) {

@@ -15,33 +15,38 @@ namespace {
 
 bool is_given(const PermitDocument& permit) { return permit.stage == Stage::granted || permit.stage == Stage::go; }
 
+bool is_held(const ShardRecord& record, const NodeId& by) {
+  const auto own = std::ranges::find(record.holders, by, &Holder::node);
+  return own != record.holders.end() && !own->leaving && own->told.str() != state_dropped;
+}
+
+bool is_shown(const ShardView& view, const NodeId& node) {
+  return view.leader == node || std::ranges::find(view.others, node, &Peer::node) != view.others.end();
+}
+
 }  // namespace
 
-// Whether every shard that it holds can do without it, and without all others that have a permit: enough serve, and one of them may lead.
+// Whether every shard that it holds can do without it, and without all others that have a permit: enough serve, and one of them may lead. What is
+// being written counts beside what is.
 bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
   const NodeId& name = world_.nodes[n].name;
   const auto stays = [&](const NodeId& other) {
     const NodeInfo* node = world_.find_node(other);
     if (other == name || node == nullptr) return false;
     if (options_.broken == Broken::permits_apart) return true;
-    // One that is being written is as good as given; one whose node is back counts until it is taken away.
-    const bool has_one = node->permit && is_given(*node->permit);
-    const auto put = puts_.find({Key::Kind::permit, other, WorkloadId()});
-    const auto* writes = put == puts_.end() ? nullptr : std::get_if<PermitDocument>(&put->second.first);
-    return !has_one && (writes == nullptr || !is_given(*writes));
+    return !node->granting && !(node->permit && is_given(*node->permit));  // one whose node is back counts until it is taken away
   };
   for (const auto& [u, named] : world_.nodes[n].units) {
     const Unit& unit = world_.units[u];
     const WorkloadInfo& workload = world_.workloads[unit.workload];
     if (!workload.usable || workload.spec.deleted) continue;
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      const auto& holders = unit.records[slot].holders;
-      const auto own = std::ranges::find(holders, name, &Holder::node);
-      if (own == holders.end() || own->leaving || own->told.str() == state_dropped) continue;
+      const auto [record, view_next] = unit.written(slot);
+      if (!is_held(unit.records[slot], name) && (record == nullptr || !is_held(*record, name))) continue;
       std::uint32_t serving = 0;
       bool led = !workload.spec.lead;
       const auto add = [&](const NodeId& node) {
-        if (!stays(node)) return;
+        if (!stays(node) || (view_next != nullptr && !is_shown(*view_next, node))) return;
         ++serving;
         led = led || world_.find_node(node)->facts.may_lead;
       };
@@ -79,7 +84,12 @@ void Machine::Work::answer_permit(std::uint32_t n) {
   }
   if (next == *node.permit) return;
   if (!put_until_seen({.kind = Key::Kind::permit, .node = node.name}, next)) return;
-  if (next.stage == Stage::granted) return say(Event::Kind::permit, std::nullopt, node.name, "is being relieved");
+  if (next.stage == Stage::granted) {
+    node.granting = node.facts.stopping = true;
+    world_.nodes_touched.insert(n);
+    world_.touch_node(n);
+    return say(Event::Kind::permit, std::nullopt, node.name, "is being relieved");
+  }
   say(Event::Kind::permit, std::nullopt, node.name, fmt::format("may not stop: {}", next.reason));
 }
 

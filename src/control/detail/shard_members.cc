@@ -35,8 +35,10 @@ bool ShardStep::is_settled() const {
 }
 
 std::uint32_t ShardStep::serving_without(const Holder& holder) const {
-  return static_cast<std::uint32_t>(std::ranges::count_if(
-      next_.holders, [&](const Holder& other) { return other.node != holder.node && !other.leaving && serves(other); }));
+  // Who may stop at any moment does not count.
+  return static_cast<std::uint32_t>(std::ranges::count_if(next_.holders, [&](const Holder& other) {
+    return other.node != holder.node && !other.leaving && serves(other) && !facts(other).node->stopping;
+  }));
 }
 
 // Those in error and those on lost nodes that should not hold it use none.
@@ -213,10 +215,10 @@ void ShardStep::adopt() {
   for (const NodeId& node : in_.order->adopt) {
     const auto orphan = std::ranges::find(in_.orphans, node, &Orphan::node);
     if (orphan == in_.orphans.end()) continue;
-    if (orphan->present) {
+    if (orphan->present && !orphan->facts->stopping) {
       found.push_back(&*orphan);
     } else {
-      say("{} is to be adopted, and is not there", node);
+      say("{} is to be adopted, and {}", node, orphan->present ? "has leave to be gone" : "is not there");
       adopt_waits_ = true;
     }
   }

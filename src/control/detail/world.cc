@@ -32,6 +32,15 @@ std::optional<std::uint32_t> Unit::slot(ShardIndex shard) const {
   return static_cast<std::uint32_t>(found - shards.begin());
 }
 
+std::pair<const ShardRecord*, const ShardView*> Unit::written(std::uint32_t slot) const {
+  const auto find = [&](const auto& all) {
+    const auto found = std::ranges::lower_bound(all, shards[slot], {}, [](const auto& one) { return one.shard; });
+    return found != all.end() && found->shard == shards[slot] ? &*found : nullptr;
+  };
+  if (!pending) return {};
+  return {find(pending->records), find(pending->views)};
+}
+
 std::uint32_t World::node(const NodeId& name) {
   const auto [at, made] = node_index_.try_emplace(name, static_cast<std::uint32_t>(nodes.size()));
   if (made) nodes.push_back({.name = name});
@@ -499,7 +508,7 @@ bool World::refresh(std::uint32_t n, Instant now) {
   // A tombstone is about one disk: a new one under the name is another machine.
   const bool another = info.beat && !info.beat->ended && info.live && info.order.data != info.live->data;
   facts.removed = info.order.operation == Operation::remove && (info.order.data ? !another : info.units.empty() && !facts.joined);
-  const bool permitted = is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
+  const bool permitted = info.granting || is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
   const bool forbidden = info.order.operation == Operation::drain ||
                          (info.order.operation == Operation::no_leaders && broken != Broken::ignore_no_leaders) || permitted ||
                          (info.live && info.live->leaving);

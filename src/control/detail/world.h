@@ -20,6 +20,7 @@ struct NodeInfo {
   NodeId name;
   std::optional<LiveDocument> live;       // of the session that its beat tells of, if that one's has been seen
   std::optional<LiveDocument> next_live;  // of a session whose beat has not been seen: it comes, or is of the past
+  bool remembered = false;                // what it said of itself is kept, for when it is gone
   std::optional<BeatSeen> beat;
   NodeDocument order;
   std::optional<PermitDocument> permit;
@@ -37,6 +38,7 @@ struct NodeInfo {
   Duration permit_before = {};
   std::optional<Instant> permit_since;  // the permit was given
   bool was_on_permit = false;           // when it was looked at last
+  bool granting = false;                // one is being given, and is as good as given
   bool permit_over = false;             // its time is over: it counts as lost from then on
 
   Duration pulse_every = {};  // 0: it does not pulse to this controller
@@ -107,6 +109,8 @@ struct Unit {
   Instant rests_until;              // for these
 
   std::optional<std::uint32_t> slot(ShardIndex shard) const;
+  // What of a slot is being written; null: nothing.
+  std::pair<const ShardRecord*, const ShardView*> written(std::uint32_t slot) const;
 };
 
 struct WorkloadInfo {

@@ -222,7 +222,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     for (const store::Change& change : changes.changes) {
       const auto key = keys_.parse(change.key);
       if (!key || !change.entry) continue;
-      const auto document = key->kind == Key::Kind::live || key->kind == Key::Kind::beat
+      const bool of_session = key->kind == Key::Kind::live || key->kind == Key::Kind::member || key->kind == Key::Kind::beat;
+      const auto document = of_session
                                 ? parse_document(*key, *change.entry)
                                 : Result<Document>(fail(Code::invalid, ""));
       if (!document) continue;
@@ -290,7 +291,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       if (on_event_) on_event_({Event::Kind::error, std::nullopt, std::nullopt, document.error().message});
       return;
     }
-    if (const auto* live = std::get_if<LiveDocument>(&*document); live != nullptr && doubted_.contains(live->incarnation)) return;
+    // Of a session that is not believed it is known where it was, not that it is.
+    if (auto* live = std::get_if<LiveDocument>(&*document); live != nullptr && doubted_.contains(live->incarnation))
+      live->incarnation = {};
     if (const auto* report = std::get_if<Report>(&*document))
       highest_controller_ = std::max(highest_controller_, report->obeyed.controller);
     if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
@@ -438,6 +441,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     switch (key.kind) {
       case Key::Kind::permit:
         return keys_.permit(key.node);
+      case Key::Kind::member:
+        return keys_.member(key.node);
       case Key::Kind::workload:
         return keys_.workload(key.workload);
       case Key::Kind::node:

@@ -31,6 +31,7 @@ Result<Document> parse_document(const Key& key, const store::Entry& entry) {
     case Key::Kind::workload:
       return as_document(parse_workload(text, key.workload, entry.key));
     case Key::Kind::live:
+    case Key::Kind::member:
       return as_document(parse_live(text, key.node, entry.key));
     case Key::Kind::beat:
       return beat_of(entry);

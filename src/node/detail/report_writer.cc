@@ -65,7 +65,9 @@ store::Txn ReportWriter::next_batch() {
       batch_.emplace(key, wanted->second);
     }
   }
-  if (auto more = fewer ? hooks_.with_fewer(wanted_.size()) : std::nullopt) txn.then.push_back(*std::move(more));
+  if (fewer) {
+    for (store::Write& more : hooks_.with_fewer(wanted_.size())) txn.then.push_back(std::move(more));
+  }
   return txn;
 }
 

@@ -26,7 +26,7 @@ class ReportWriter : public std::enable_shared_from_this<ReportWriter> {
     std::function<bool()> may_write;  // false: the session is over, and with it all writing
     std::function<void()> on_idle;    // everything is written
     // So many documents will be left after a txn that erases some: what else must be written with it.
-    std::function<std::optional<store::Write>(std::size_t left)> with_fewer;
+    std::function<std::vector<store::Write>(std::size_t left)> with_fewer;
     std::function<void(const Error&)> on_trouble;  // something could not be written; it is tried again
   };
 

@@ -162,7 +162,8 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
   const auto running = processes(owner);
   switch (action.kind) {
     case Kind::kill:
-      if (running.empty() && !owner.restarts) return fail(Code::refused, "{} does not run", name);
+      if (running.empty() && !owner.restarts && owner.ended_twins == 0) return fail(Code::refused, "{} does not run", name);
+      if (running.empty() && !owner.restarts) --owner.ended_twins;
       owner.killed = true;
       owner.restarts = false;
       if (!running.empty()) kill(owner, running.front());

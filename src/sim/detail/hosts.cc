@@ -71,6 +71,7 @@ node::ParticipantOptions Simulation::Work::participant_options(NodeHost& host, N
       if (!token) return;
       for (NodeProcess* one : processes(owner)) {
         if (one->token != token) continue;
+        owner.ended_twins += one != owner.main.get() ? 1 : 0;
         kill(owner, one);
         if (owner.leaves && !owner.main) owner.killed = owner.left = true;
         owner.restarts = !owner.main && !owner.killed;

@@ -47,6 +47,7 @@ struct NodeHost {
   bool leaves = false;  // it was asked to: however it ends, nobody starts it again but the story
   bool left = false;
   bool restarts = false;  // it ended itself, and is about to be started again
+  std::uint32_t ended_twins = 0;  // that ended themselves: who kills them later finds nothing
   bool killed = false;    // by the story: nobody starts it again but that
   std::unique_ptr<NodeProcess> main;
   std::vector<std::unique_ptr<NodeProcess>> twins;
