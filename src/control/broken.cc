@@ -16,6 +16,7 @@ std::span<const BrokenName> all_broken() {
       BrokenName{Broken::drop_on_absence, "drop on absence"},
       BrokenName{Broken::forget_dropped_at_once, "forget what is dropped at once"},
       BrokenName{Broken::begin_over_orphans, "begin over orphans"},
+      BrokenName{Broken::begin_over_loss, "begin over a loss"},
       BrokenName{Broken::tell_before_inventory, "tell before the inventory"},
       BrokenName{Broken::unguarded_writes, "unguarded writes"},
       BrokenName{Broken::first_step_too_early, "first step too early"},

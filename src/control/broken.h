@@ -20,6 +20,7 @@ enum class Broken : std::uint8_t {
   drop_on_absence,         // what the record does not name is dropped
   forget_dropped_at_once,  // who is told to drop something is forgotten before it says so
   begin_over_orphans,      // a shard without a record begins anew, whatever nodes hold of it
+  begin_over_loss,         // a shard whose record the store has lost begins anew before those that hold it are back
   tell_before_inventory,   // a node is told something before all that it holds is known
   unguarded_writes,        // a deposed controller's writes are not refused
   first_step_too_early,    // an elected controller acts on what it happens to know

@@ -13,6 +13,7 @@ Machine::~Machine() = default;
 Output Machine::step(Input input, Instant now) { return work_->step(std::move(input), now); }
 bool Machine::at_rest() const { return work_->at_rest(); }
 Epoch Machine::highest_epoch() const { return work_->highest_epoch(); }
+std::map<WorkloadId, std::uint32_t> Machine::with_data() const { return work_->with_data(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
@@ -58,9 +59,12 @@ void Machine::Work::take(Saw saw) {
       world_.nodes[node()].order = as(std::type_identity<NodeDocument>()).value_or(NodeDocument{});
       world_.plan_due = true;
       break;
-    case Key::Kind::workload:
-      world_.take_workload(world_.workload(saw.key.workload), as(std::type_identity<WorkloadDocument>()));
+    case Key::Kind::workload: {
+      auto document = as(std::type_identity<WorkloadDocument>());
+      if (document && document->deleted) lost_.erase(saw.key.workload);  // nobody asks for it any more
+      world_.take_workload(world_.workload(saw.key.workload), std::move(document));
       break;
+    }
     case Key::Kind::live:
       world_.take_live(node(), as(std::type_identity<LiveDocument>()));
       break;
@@ -90,12 +94,18 @@ void Machine::Work::take(Saw saw) {
       break;
     case Key::Kind::waits:
       waits_ = as(std::type_identity<WaitsDocument>()).value_or(WaitsDocument{});
+      learn_of_losses();
       break;
     case Key::Kind::target:
     case Key::Kind::controller:
     case Key::Kind::controller_epoch:
       break;
   }
+}
+
+// What others have written down of a loss, beside what this controller knows of it.
+void Machine::Work::learn_of_losses() {
+  for (const auto& [workload, shards] : waits_.lost) lost_[workload] = std::max(lost_[workload], shards);
 }
 
 void Machine::Work::take(ConfigDocument config) {
@@ -414,6 +424,18 @@ Epoch Machine::Work::highest_epoch() const {
     }
   }
   return highest;
+}
+
+std::map<WorkloadId, std::uint32_t> Machine::Work::with_data() const {
+  std::map<WorkloadId, std::uint32_t> found = lost_;
+  for (const Unit& unit : world_.units) {
+    const detail::WorkloadInfo& workload = world_.workloads[unit.workload];
+    if (!workload.document || workload.document->deleted) continue;
+    for (const ShardRecord& record : unit.records) {
+      if (record.has_data) found[workload.name] = std::max(found[workload.name], record.shard.value() + 1);
+    }
+  }
+  return found;
 }
 
 }  // namespace evenkeel::control

@@ -16,6 +16,7 @@
 // Pure; one thread. Cost: O(replicas) a shard touched; a plan (place) is asked for, never made here.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,6 +38,8 @@ struct MachineOptions {
   std::uint32_t pulses_missed = 3;  // after so many a node is suspect
   // Grants are above this: what the store said before it was put back to an older state may be in force somewhere.
   Epoch epochs_above;
+  // So many shards of these workloads had data then: one without a record does not begin anew before somebody says so.
+  std::map<WorkloadId, std::uint32_t> lost;
   Duration plan_pause =
       50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
   Duration plan_patience = 2s;  // and so long after leadership has changed, but no later than this
@@ -174,6 +177,8 @@ class Machine {
   bool at_rest() const;
   // Of all that it has seen. O(shards).
   Epoch highest_epoch() const;
+  // Up to which shard each workload has data, of those that have some. O(shards).
+  std::map<WorkloadId, std::uint32_t> with_data() const;
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
   std::optional<ShardState> explain(const ShardId& shard) const;

@@ -213,7 +213,9 @@ struct WaitsDocument {
   std::optional<Duration> maintenance;  // how long it is in it
   bool entered = false;                 // by the controller itself, not by hand
   std::optional<Duration> freeze;
-  Epoch epochs_above;  // grants are above this: the store once lost what it had said, up to here
+  // The store once lost what it had said: grants are above this, and so many shards of these workloads had data that records may not know of.
+  Epoch epochs_above;
+  std::map<WorkloadId, std::uint32_t> lost;
   friend bool operator==(const WaitsDocument&, const WaitsDocument&) = default;
 };
 

@@ -306,7 +306,7 @@ class LifeMaker {
     }
     put_back_until_ = now_ + 2min;
     add(now_ + 1min, Kind::apply);
-    add(put_back_until_, Kind::adopt);
+    for (const Duration after : {0min, 10min, 30min}) add(put_back_until_ + after, Kind::adopt);  // some nodes come back later
   }
 
   // 3. What operators do, and undo.

@@ -88,6 +88,7 @@ class AnyDocuments : private AnyCluster {
     out.entered = rng_.chance(1, 2);
     out.freeze = maybe(&AnyDocuments::wait);
     if (rng_.chance(1, 2)) out.epochs_above = Epoch(rng_.below(1 << 20));
+    if (rng_.chance(1, 2)) out.lost[WorkloadId("t1")] = small(1000);
     return out;
   }
   // Of the workload t1, and its bucket 3.

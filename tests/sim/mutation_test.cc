@@ -45,6 +45,7 @@ const std::vector<Mutation>& mutations() {
       {drop_on_absence, "mutations/lost_minute"},
       {forget_dropped_at_once, "mutations/move"},
       {begin_over_orphans, "mutations/orphans"},
+      {begin_over_loss, "store_lost_with_holders_away"},
       {unguarded_writes, "controller"},
       {skip_seal, "mutations/fail_over"},
       {too_few_seals, "mutations/fail_over"},

@@ -16,7 +16,7 @@
 //   operations of nodes              cordon (no-leaders too), drain, swap, remove, disable; refused removals control/permits_test
 //   permits                          rolling, permits, permit_time, one_replica; revoked, refused control/permits_test
 //   freeze                           freeze, freeze_kept; with a time-out control/patience_test
-//   orphans, a store that lost it    orphans, store_put_back
+//   orphans, a store that lost it    orphans, store_put_back, store_lost_with_holders_away
 //   the view                         linger, drain; control/leadership_test; that routers never go back route/table_test
 //   a lost session                   cut, stale; node/participant_test, node/reconciler/sessions.story
 //   a workload's end                 delete; its highest epoch control/workloads_test

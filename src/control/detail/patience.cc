@@ -258,7 +258,8 @@ void Machine::Work::look_at_hold(Hold& hold, const std::optional<Duration>& time
 
 // Written down as time that was waited, now and then.
 void Machine::Work::save_waits() {
-  if (now_ < saved_ + options_.waits_saved && !waiting_.empty() && waits_.epochs_above == epochs_above()) {
+  if (now_ < saved_ + options_.waits_saved && !waiting_.empty() && waits_.epochs_above == epochs_above() &&
+      waits_.lost == lost_) {
     if (std::ranges::all_of(waiting_, [&](std::uint32_t n) {
           return saved_waits_.gone.contains(world_.nodes[n].name) || saved_waits_.permits.contains(world_.nodes[n].name);
         }))
@@ -281,13 +282,15 @@ void Machine::Work::save_waits() {
   if (world_.config.maintenance) waits.maintenance = waited(manual_, world_.config.maintenance->timeout);
   if (world_.config.freeze) waits.freeze = waited(freeze_, world_.config.freeze->timeout);
   waits.epochs_above = epochs_above();
-  const bool idle = waits == WaitsDocument{.epochs_above = waits.epochs_above};
-  const bool lost =
-      waits_.epochs_above < waits.epochs_above && now_ >= saved_ + options_.put_again;  // it was put, and is not seen
-  if (waits_.epochs_above < waits.epochs_above) wake_at(now_ + options_.put_again);
+  waits.lost = lost_;
+  const bool idle = waits == WaitsDocument{.epochs_above = waits.epochs_above, .lost = waits.lost};
+  const bool unseen = waits_.epochs_above < waits.epochs_above || waits_.lost != waits.lost;
+  const bool lost = unseen && now_ >= saved_ + options_.put_again;  // it was put, and is not seen
+  if (unseen) wake_at(now_ + options_.put_again);
   if (waits == saved_waits_ && !lost) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
-  const bool news = waits.epochs_above != saved_waits_.epochs_above || waits.entered != saved_waits_.entered ||
-                    waits.gone.size() != saved_waits_.gone.size() || waits.permits.size() != saved_waits_.permits.size() ||
+  const bool news = waits.epochs_above != saved_waits_.epochs_above || waits.lost != saved_waits_.lost ||
+                    waits.entered != saved_waits_.entered || waits.gone.size() != saved_waits_.gone.size() ||
+                    waits.permits.size() != saved_waits_.permits.size() ||
                     waits.freeze.has_value() != saved_waits_.freeze.has_value() ||
                     waits.maintenance.has_value() != saved_waits_.maintenance.has_value();
   if (!idle && !news && !lost && now_ < saved_ + options_.waits_saved) return wake_at(saved_ + options_.waits_saved);

@@ -22,6 +22,18 @@ bool carries(const LiveDocument& live, const StateModelId& model) {
 // What a node's replicas of it cannot do without: nobody may stop there before it is elsewhere.
 bool never_lets_go(const Spec& spec) { return spec.replicas <= spec.min_active; }
 
+// The part of a node's zone that replicas are spread over; empty: it has none.
+std::string domain_of(const World& world, const NodeId& name, const std::string& level) {
+  const NodeInfo* node = world.find_node(name);
+  if (node == nullptr || !node->live) return "";
+  const std::string& zone = node->live->zone;
+  const auto& levels = world.config.settings.levels;
+  const auto at = std::ranges::find(levels, level) - levels.begin();
+  std::size_t end = 0;
+  for (std::ptrdiff_t i = 0; i <= at && end != std::string::npos; ++i) end = zone.find('/', i == 0 ? 0 : end + 1);
+  return zone.substr(0, end);
+}
+
 class ProblemMaker {
  public:
   ProblemMaker(const World& world, const ClusterId& name, Instant now) : world_(world), now_(now) { cluster_.name = name; }
@@ -143,13 +155,13 @@ class ProblemMaker {
   void add_row(const WorkloadInfo& info, const Unit& unit, std::uint32_t slot, Placement& placement) {
     const ShardRecord& record = unit.records[slot];
     const auto& wanted = placement_of(unit, slot);
-    std::vector<NodeIndex> goers;
+    std::vector<NodeId> goers;
     for (const Holder& holder : record.holders) {
       if (holder.told.str() == state_dropped || std::ranges::find(wanted, holder.node) != wanted.end()) continue;
-      if (const auto found = index_.find(holder.node); found != index_.end()) goers.push_back(found->second);
+      if (index_.contains(holder.node)) goers.push_back(holder.node);
     }
     std::uint32_t spare = spare_of(info, unit, slot);
-    std::size_t next_goer = 0;
+    std::vector<NodeId> row, comers;
     for (const NodeId& name : wanted) {
       const auto found = index_.find(name);
       if (found == index_.end()) continue;
@@ -162,17 +174,41 @@ class ProblemMaker {
         continue;
       }
       if (there && !facts.joined) cluster_.recent.push_back({info.name, record.shard, found->second});  // it is waited for
-      if (there || unit.wanted[slot]) {
-        placement.add(found->second);
-      } else if (next_goer < goers.size()) {
-        placement.add(goers[next_goer]);
-        cluster_.moving.push_back({info.name, record.shard, goers[next_goer++], found->second});
-      } else {
-        cluster_.moving.push_back({info.name, record.shard, std::nullopt, found->second});
+      row.push_back(name);
+      if (!there && !unit.wanted[slot]) comers.push_back(name);
+    }
+    const auto stead = pair(info, goers, comers);
+    for (const NodeId& name : row) {
+      const auto comer = std::ranges::find(comers, name);
+      if (comer == comers.end()) {
+        placement.add(index_.at(name));
+        continue;
       }
+      const auto& from = stead[static_cast<std::size_t>(comer - comers.begin())];
+      const auto leaves = from ? std::optional(index_.at(*from)) : std::nullopt;
+      if (leaves) placement.add(*leaves);
+      cluster_.moving.push_back({info.name, record.shard, leaves, index_.at(name)});
     }
     placement.end_row();
     add_barred(info, unit, slot);
+  }
+
+  // Who comes in whose stead: in its own domain if there is one, for should a move be called off the others must still be spread as they should.
+  std::vector<std::optional<NodeId>> pair(const WorkloadInfo& info, std::vector<NodeId> goers,
+                                          const std::vector<NodeId>& comers) const {
+    const std::string level = info.document->spec.spread.value_or(world_.config.settings.spread).level;
+    std::vector<std::optional<NodeId>> stead(comers.size());
+    for (const bool same : {true, false}) {
+      for (std::size_t i = 0; i < comers.size(); ++i) {
+        const auto goer = std::ranges::find_if(goers, [&](const NodeId& one) {
+          return !same || domain_of(world_, one, level) == domain_of(world_, comers[i], level);
+        });
+        if (stead[i] || goer == goers.end()) continue;
+        stead[i] = *goer;
+        goers.erase(goer);
+      }
+    }
+    return stead;
   }
 
   // This workload has waited long enough, others may still wait for the node.
@@ -309,18 +345,6 @@ bool want(World& world, std::uint32_t u, std::uint32_t slot, std::vector<NodeId>
 }  // namespace
 
 namespace {
-
-// The part of a node's zone that replicas are spread over; empty: it has none.
-std::string domain_of(const World& world, const NodeId& name, const std::string& level) {
-  const NodeInfo* node = world.find_node(name);
-  if (node == nullptr || !node->live) return "";
-  const std::string& zone = node->live->zone;
-  const auto& levels = world.config.settings.levels;
-  const auto at = std::ranges::find(levels, level) - levels.begin();
-  std::size_t end = 0;
-  for (std::ptrdiff_t i = 0; i <= at && end != std::string::npos; ++i) end = zone.find('/', i == 0 ? 0 : end + 1);
-  return zone.substr(0, end);
-}
 
 // Whether one takes the other's place without two of the shard's replicas in one domain, where that must not be.
 bool may_take_place(const World& world, const Unit& unit, const std::vector<NodeId>& nodes, const NodeId& from,

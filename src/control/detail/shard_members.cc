@@ -223,7 +223,14 @@ void ShardStep::adopt() {
     }
   }
   if (found.empty() || adopt_waits_) return;
-  if (!next_.has_data && next_.version.epoch == Epoch(0)) return rebuild(found);
+  if (!next_.has_data && next_.version.epoch == Epoch(0)) {
+    // What they have was acknowledged only if so many of them have it that it is known to one of these.
+    const std::size_t needed = spec_.seals ? seals_of(spec_.replicas, spec_.control.acks) : 1;
+    if (found.size() >= needed || accepts_loss() || broken(Broken::too_few_seals)) return rebuild(found);
+    say("{} of {} that are needed can be adopted: the others are waited for, unless the loss is accepted", found.size(), needed);
+    adopt_waits_ = true;
+    return;
+  }
   // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, when those may come, if one is missing.
   for (const Orphan* orphan : found) {
     if (is_placed(orphan->node)) continue;
@@ -263,6 +270,12 @@ bool ShardStep::waits_for_adoption() {
     const Epoch named = std::max(orphan.report->version.epoch, orphan.report->last);
     if (!dropped && !orphan.facts->removed && named > in_.begins_above) held.push_back(orphan.node.str());
   }
+  const bool lost = in_.lost && spec_.seals && next_.holders.empty() && !broken(Broken::begin_over_loss);
+  if (held.empty() && lost && !accepts_loss()) {
+    say("the store has lost its record: `cluster adopt` when those that hold it are back, or `shard lead --accept-loss` begins "
+        "it anew");
+    return true;
+  }
   if (held.empty()) return false;
   say("{} hold it, and no record knows: `cluster adopt` or drop it there", fmt::join(held, ", "));
   return true;
@@ -284,6 +297,7 @@ void ShardStep::change_members() {
   } else if (!next_.has_data || next_.holders.empty()) {
     next_.has_data = false;  // whatever there was, nobody holds it
     add_first();
+    if (in_.lost && accepts_loss() && !next_.holders.empty()) loss_accepted_ = true;
   } else {
     add();
   }

@@ -21,7 +21,7 @@ namespace evenkeel::control {
 
 class Machine::Work {
  public:
-  explicit Work(MachineOptions options) : options_(std::move(options)), throttles_(options_.broken) {
+  explicit Work(MachineOptions options) : options_(std::move(options)), throttles_(options_.broken), lost_(options_.lost) {
     world_.broken = options_.broken;
   }
 
@@ -30,6 +30,7 @@ class Machine::Work {
     return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty() && rests_.empty();
   }
   Epoch highest_epoch() const;
+  std::map<WorkloadId, std::uint32_t> with_data() const;
   // What this controller, or one before it, knows of a history that the store has lost.
   Epoch epochs_above() const { return std::max(options_.epochs_above, waits_.epochs_above); }
   Overview overview() const;
@@ -49,6 +50,7 @@ class Machine::Work {
   void take(ConfigDocument config);
   void take(std::uint32_t node, std::optional<PermitDocument> permit);
   void take_in(std::uint32_t unit, detail::Written written);
+  void learn_of_losses();
   void forget_office();
   void round();
   void work_on(std::set<std::uint32_t>& dirty);
@@ -56,6 +58,10 @@ class Machine::Work {
   void ask_for_plan();
   void note_refusals(const place::Plan& plan);
   void say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text);
+  bool is_lost(const ShardId& shard) const {
+    const auto found = lost_.find(shard.workload);
+    return found != lost_.end() && shard.shard.value() < found->second;
+  }
   void wake_at(Instant at) { out_.wake = std::min(out_.wake, at); }
   using PutDocument = decltype(Put::document);
   // True: it was not put before.
@@ -160,6 +166,7 @@ class Machine::Work {
   std::uint32_t held_ = 0;  // nodes that hold something
   WaitsDocument waits_;     // as they were when it was elected
   WaitsDocument saved_waits_;
+  std::map<WorkloadId, std::uint32_t> lost_;  // what the options and the waits say of it
   Instant saved_;
   std::set<std::uint32_t> pulsing_;
   std::set<std::uint32_t> suspects_;

@@ -508,7 +508,8 @@ bool World::refresh(std::uint32_t n, Instant now) {
   // A tombstone is about one disk: a new one under the name is another machine.
   const bool another = info.beat && !info.beat->ended && info.live && info.order.data != info.live->data;
   facts.removed = info.order.operation == Operation::remove && (info.order.data ? !another : info.units.empty() && !facts.joined);
-  const bool permitted = info.granting || is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
+  const bool permitted =
+      info.granting || is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
   const bool forbidden = info.order.operation == Operation::drain ||
                          (info.order.operation == Operation::no_leaders && broken != Broken::ignore_no_leaders) || permitted ||
                          (info.live && info.live->leaving);

@@ -73,6 +73,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     options.cluster = options_.cluster;
     options.gather = options_.gather;
     options.epochs_above = epochs_above_;
+    options.lost = lost_;
     return options;
   }
   void log(std::string_view what, const Error& error) const {
@@ -212,6 +213,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     log("watch", {Code::conflict, fmt::format("the store went back from revision {} to {}", *seen_, changes.revision)});
     leave_office();
     epochs_above_ = Epoch(machine_->highest_epoch().value() + epochs_unseen);
+    lost_ = machine_->with_data();
     machine_.emplace(machine_options());
     revisions_.clear();
     writing_.clear();
@@ -223,9 +225,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       const auto key = keys_.parse(change.key);
       if (!key || !change.entry) continue;
       const bool of_session = key->kind == Key::Kind::live || key->kind == Key::Kind::member || key->kind == Key::Kind::beat;
-      const auto document = of_session
-                                ? parse_document(*key, *change.entry)
-                                : Result<Document>(fail(Code::invalid, ""));
+      const auto document = of_session ? parse_document(*key, *change.entry) : Result<Document>(fail(Code::invalid, ""));
       if (!document) continue;
       if (const auto* live = std::get_if<LiveDocument>(&*document)) doubted_.insert(live->incarnation);
       if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
@@ -493,7 +493,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::map<NodeId, Incarnation> incarnations_;
   std::unordered_map<NodeId, BeatSeen> told_beats_;  // to the machine
   Epoch epochs_above_;
-  std::set<Incarnation> doubted_;  // that an older state of the store has shown
+  std::map<WorkloadId, std::uint32_t> lost_;  // what had data then
+  std::set<Incarnation> doubted_;             // that an older state of the store has shown
   std::map<NodeId, std::unique_ptr<store::Observer>> observers_;
   Timer timer_;
   Instant armed_ = Instant::max();  // when it is due

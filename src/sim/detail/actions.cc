@@ -163,10 +163,13 @@ Result<> Simulation::Work::perform_on_node(const Action& action) {
   switch (action.kind) {
     case Kind::kill:
       if (running.empty() && !owner.restarts && owner.ended_twins == 0) return fail(Code::refused, "{} does not run", name);
-      if (running.empty() && !owner.restarts) --owner.ended_twins;
       owner.killed = true;
-      owner.restarts = false;
-      if (!running.empty()) kill(owner, running.front());
+      if (std::exchange(owner.restarts, false)) return {};  // it is not started again
+      if (running.empty()) {
+        --owner.ended_twins;
+      } else {
+        kill(owner, running.front());
+      }
       return {};
     case Kind::start:
       return start_node(owner, false);

@@ -46,9 +46,9 @@ struct NodeHost {
   std::uint32_t disks = 0;
   bool leaves = false;  // it was asked to: however it ends, nobody starts it again but the story
   bool left = false;
-  bool restarts = false;  // it ended itself, and is about to be started again
+  bool restarts = false;          // it ended itself, and is about to be started again
   std::uint32_t ended_twins = 0;  // that ended themselves: who kills them later finds nothing
-  bool killed = false;    // by the story: nobody starts it again but that
+  bool killed = false;            // by the story: nobody starts it again but that
   std::unique_ptr<NodeProcess> main;
   std::vector<std::unique_ptr<NodeProcess>> twins;
 };
