@@ -221,7 +221,7 @@ void Machine::Work::take(Elected elected) {
       count_copies(u, slot, unit.records[slot]);
       for (const detail::HeldReport& held : unit.reports[slot]) {
         if (!held.report.gave_up) continue;
-        unit.gave_up.emplace(std::pair(slot, held.node), now_);
+        unit.gave_up.try_emplace({slot, held.node}, now_, held.incarnation);
         world_.bars_end.insert(now_ + detail::failed_for);
       }
     }

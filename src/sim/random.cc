@@ -401,12 +401,13 @@ class LifeMaker {
     }
     if (put_back_) add(at, Kind::apply);
     const Duration later = at + 1min;
-    if (disk_lost_) {
+    if (put_back_) add(later, Kind::adopt);
+    if (disk_lost_ || put_back_) {
+      const Duration last = later + (put_back_ ? 1min : 0min);  // what could be adopted is
       for (const auto& [workload, shards] : forgivable_) {
-        for (std::uint32_t s = 0; s < shards; ++s) add(later, Kind::lead_accept_loss, {.shard = {workload, ShardIndex(s)}});
+        for (std::uint32_t s = 0; s < shards; ++s) add(last, Kind::lead_accept_loss, {.shard = {workload, ShardIndex(s)}});
       }
     }
-    if (put_back_) add(later, Kind::adopt);
     reset(later);
     story_.lines.push_back({later, Expectation{{.kind = Condition::Kind::settled}, Expectation::When::within, settles_last}});
     const Duration rest = later + settles_last;

@@ -95,6 +95,20 @@ void ShardStep::take_back() {
   }
 }
 
+// The store was put back to an older state, and nobody leads: who says that it has nothing, although it had come, was told to drop it in what is lost.
+// It has to come anew.
+void ShardStep::doubt_losses() {
+  if (!in_.lost || !spec_.seals || broken(Broken::begin_over_loss)) return;
+  for (Holder& holder : next_.holders) {
+    if (holder.may_be == *spec_.lead) return;
+  }
+  for (Holder& holder : next_.holders) {
+    const ReplicaReport* report = is_present(holder) ? facts(holder).report : nullptr;
+    if (report != nullptr && report->sealed && std::max(report->sealed->last, report->last) == Epoch(0))
+      holder.arrived = false;
+  }
+}
+
 // Everybody who counts and does not lead is at rest.
 void ShardStep::set_states() {
   for (Holder& holder : next_.holders) {
@@ -178,6 +192,7 @@ ShardOutput ShardStep::decide() {
   if (in_.placement != nullptr) next_.placement = *in_.placement;
   clear_proved();
   take_back();
+  doubt_losses();
   reset_failed();
   lead();
   change_members();

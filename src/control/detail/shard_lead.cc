@@ -250,6 +250,20 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   return **std::ranges::max_element(able, {}, rank);
 }
 
+// The store was put back to an older state, and somebody whom the record does not know has more.
+bool ShardStep::is_behind_orphans(const Holder& best) {
+  if (!in_.lost || accepts_loss() || broken(Broken::begin_over_loss)) return false;
+  const auto& seal = facts(best).report->sealed;
+  const Progress has = seal ? Progress{seal->last, seal->progress} : Progress{};
+  std::vector<std::string> ahead;
+  for (const Orphan& orphan : in_.orphans) {
+    if (Progress{orphan.report->last, orphan.report->progress} > has && !orphan.facts->removed) ahead.push_back(orphan.node.str());
+  }
+  if (ahead.empty()) return false;
+  say("nobody leads: {} have more than those that the record knows: `cluster adopt`, or accept the loss", fmt::join(ahead, ", "));
+  return true;
+}
+
 void ShardStep::seal_and_lead() {
   if (begins_anew()) return;
   // Nobody is told an epoch that is only sealed, unless it was granted in a history that the store has lost: then it is not free.
@@ -268,7 +282,8 @@ void ShardStep::seal_and_lead() {
     return;
   }
   // If so many that every acknowledged write is known to one of them know of none, there is none: somebody was told to lead, and never did.
-  const bool knows_all = seals.awaited.empty() || spec_.control.acks > 0;
+  // What the records of a store that was put back do not know is no proof.
+  const bool knows_all = (seals.awaited.empty() || spec_.control.acks > 0) && (!in_.lost || broken(Broken::begin_over_loss));
   if (seals.able.empty() && knows_all) {
     for (Holder& holder : next_.holders) {
       if (is_voter(holder) && is_sealed(holder) && !is_failed(holder)) seals.able.push_back(&holder);
@@ -276,6 +291,7 @@ void ShardStep::seal_and_lead() {
   }
   if (seals.able.empty()) return say("nobody leads: nobody that is there has held its data");
   Holder& best = best_of(seals.able);
+  if (is_behind_orphans(best)) return;
   if (broken(Broken::throttle_leaders) && !in_.take_slot(best.node, Slot::recovery)) return;
   // Enough are sealed against whoever led before: it can acknowledge nothing more, and is told to step down with everybody else.
   for (Holder& holder : next_.holders) {

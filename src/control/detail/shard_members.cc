@@ -231,8 +231,15 @@ void ShardStep::adopt() {
     adopt_waits_ = true;
     return;
   }
-  // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, when those may come, if one is missing.
+  // It has its records, and so its own idea of what is in it: an orphan comes like any new replica, when those may come, if one is missing. Only where
+  // those records are of the past and nobody leads, it is one of those that have come.
   for (const Orphan* orphan : found) {
+    if (in_.lost && spec_.seals && next_.seal && orphan->report->last > Epoch(0)) {
+      next_.holders.push_back(holder_of(*orphan, spec_.rest));
+      next_.holders.back().arrived = true;
+      if (!is_placed(orphan->node)) next_.placement.push_back(orphan->node);
+      continue;
+    }
     if (is_placed(orphan->node)) continue;
     if (next_.placement.size() < spec_.replicas) {
       next_.placement.push_back(orphan->node);

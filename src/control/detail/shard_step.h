@@ -25,6 +25,7 @@ class ShardStep {
   // shard.cc
   void clear_proved();
   void take_back();
+  void doubt_losses();
   void set_states();
   void reset_failed();
   bool is_order_done() const;
@@ -43,6 +44,7 @@ class ShardStep {
   };
   Seals count_seals();
   bool begins_anew();
+  bool is_behind_orphans(const Holder& best);
   Holder& best_of(const std::vector<Holder*>& able) const;
   bool waits_for_preferred(const Holder& leader, const Holder& wanted) const;
   void step_down();

@@ -212,8 +212,16 @@ void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Inc
   if (old != reports.end() && replica != nullptr && old->report == *replica && old->incarnation == incarnation) return;
   touch(u, slot);
   if (replica != nullptr && replica->gave_up && (old == reports.end() || !old->report.gave_up)) {
-    units[u].gave_up[{slot, n}] = now;
+    units[u].gave_up[{slot, n}] = {now, incarnation};
     bars_end.insert(now + failed_for);
+    plan_due = true;
+  }
+  // A restart has mended it.
+  const WorkloadInfo& workload = workloads[units[u].workload];
+  const auto failure = units[u].gave_up.find({slot, n});
+  if (replica != nullptr && !replica->gave_up && failure != units[u].gave_up.end() && failure->second.of != incarnation &&
+      workload.usable && workload.spec.model->serves(replica->state)) {
+    units[u].gave_up.erase(failure);
     plan_due = true;
   }
   if (replica == nullptr) {

@@ -96,7 +96,11 @@ struct Unit {
   std::map<std::uint32_t, PulsedProgress> progress;        // node * shards + slot
   std::map<ShardIndex, OrderDocument> orders;
   std::map<ShardIndex, OrderDocument> orders_done;                     // with what is being written
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Instant> gave_up;  // slot and node: it failed there for good, when
+  struct Failure {
+    Instant since;
+    Incarnation of;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Failure> gave_up;  // slot and node: it failed there for good
   std::vector<std::uint32_t> in_error;                                 // replicas of each slot, as counted in `errors`
   std::map<std::uint32_t, Report> report_heads;                        // by node, with those replicas only that are no shard's
   std::vector<std::vector<std::uint32_t>> named_in;  // by slot: nodes that its record or its wanted placement names
