@@ -175,7 +175,8 @@ struct Shape<ShardRecord> {
   static constexpr std::string_view what = "a record";
   static constexpr auto fields = std::tuple(required("shard", &ShardRecord::shard), required("version", &ShardRecord::version),
                                             field("told", &ShardRecord::told), field("has_data", &ShardRecord::has_data),
-                                            field("seal", &ShardRecord::seal), field("hand_over", &ShardRecord::hand_over),
+                                            field("rebuilt", &ShardRecord::rebuilt), field("seal", &ShardRecord::seal),
+                                            field("hand_over", &ShardRecord::hand_over),
                                             field("placement", &ShardRecord::placement), field("holders", &ShardRecord::holders));
 };
 template <>

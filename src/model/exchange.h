@@ -80,6 +80,7 @@ struct ShardRecord {
   Version version;            // of its latest change, the view's included
   Version told;               // of the latest change of what its holders are told
   bool has_data = false;      // somebody has led or served it, so that a replica without data may not lead it
+  bool rebuilt = false;       // from what nodes hold, and not led since: there may be more of them than it knows
   std::optional<Epoch> seal;  // every holder is told to refuse what is older; nobody leads until enough have
   std::optional<HandOver> hand_over;
   std::vector<NodeId> placement;  // where it should be, the preferred leader first

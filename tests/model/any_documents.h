@@ -150,7 +150,8 @@ class AnyDocuments : private AnyCluster {
   }
 
   ShardRecord record(ShardIndex shard) {
-    ShardRecord out{.shard = shard, .version = version(), .told = version(), .has_data = rng_.chance(1, 2)};
+    ShardRecord out{
+        .shard = shard, .version = version(), .told = version(), .has_data = rng_.chance(1, 2), .rebuilt = rng_.chance(1, 4)};
     out.seal = maybe(&AnyDocuments::epoch);
     if (rng_.chance(1, 4)) out.hand_over = HandOver{node_id(), node_id()};
     out.placement = node_ids();

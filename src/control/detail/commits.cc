@@ -99,7 +99,7 @@ ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& 
                                  .led = world_.led(unit, slot),
                                  .begins_above = workload.document->highest,
                                  .orphans = world_.orphans(unit, slot),
-                                 .lost = is_lost({workload.name, unit.shards[slot]}),
+                                 .lost = is_lost(workload.name, unit.records[slot]),
                                  .may_move = may_move(),
                                  .may_change_leaders = !freezes_leaders,
                                  .order = order != unit.orders.end() ? &order->second : nullptr,

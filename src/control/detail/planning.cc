@@ -237,7 +237,8 @@ class ProblemMaker {
         cluster_.barred.push_back({info.name, unit.shards[slot], found->second});
     };
     for (auto at = unit.gave_up.lower_bound({slot, 0}); at != unit.gave_up.end() && at->first.first == slot; ++at) {
-      if (now_ < at->second.since + failed_for && world_.broken != Broken::never_replace) bar(world_.nodes[at->first.second].name);
+      if (now_ < at->second.since + failed_for && world_.broken != Broken::never_replace)
+        bar(world_.nodes[at->first.second].name);
     }
     if (!never_lets_go(info.spec)) return;
     const auto relieve = [&](const NodeId& name) {

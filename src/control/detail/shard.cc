@@ -104,8 +104,7 @@ void ShardStep::doubt_losses() {
   }
   for (Holder& holder : next_.holders) {
     const ReplicaReport* report = is_present(holder) ? facts(holder).report : nullptr;
-    if (report != nullptr && report->sealed && std::max(report->sealed->last, report->last) == Epoch(0))
-      holder.arrived = false;
+    if (report != nullptr && report->sealed && std::max(report->sealed->last, report->last) == Epoch(0)) holder.arrived = false;
   }
 }
 

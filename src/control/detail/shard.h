@@ -96,7 +96,7 @@ struct ShardInput {
   Epoch led;           // the highest that any node was told, or has data of
   Epoch begins_above;  // what an earlier workload of this name has reached: what is held of that is nobody's
   std::vector<Orphan> orphans;
-  bool lost = false;               // it had data before the store lost what it had said
+  bool lost = false;               // it had data before the store lost what it had said, and was not led since
   bool may_move = true;            // no maintenance, no freeze
   bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
   const OrderDocument* order = nullptr;

@@ -19,6 +19,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
   next_.seal.reset();
   next_.hand_over.reset();
   next_.has_data = true;
+  next_.rebuilt = false;
   timers_.sealing.reset();
   timers_.handing.reset();
   for (Holder& holder : next_.holders) {
@@ -169,8 +170,11 @@ bool ShardStep::is_sealed(const Holder& holder) const {
 // So many that no write that was acknowledged by `acks` copies is unknown to all of them.
 std::size_t ShardStep::seals_needed() const {
   if (accepts_loss() || broken(Broken::too_few_seals)) return 1;
-  const auto voters = std::ranges::count_if(next_.holders, [&](const Holder& holder) { return is_voter(holder); });
-  return seals_of(static_cast<std::size_t>(voters), spec_.control.acks);
+  const auto voters =
+      static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return is_voter(holder); }));
+  // There were as many as there should be, whoever of them is known.
+  if (in_.lost) return std::min(voters, seals_of(std::max<std::size_t>(voters, spec_.replicas), spec_.control.acks));
+  return seals_of(voters, spec_.control.acks);
 }
 
 // acks 0: all that are there are asked. Those that are gone are waited for a moment if they are more, as when a cluster starts: for one that has
@@ -257,7 +261,8 @@ bool ShardStep::is_behind_orphans(const Holder& best) {
   const Progress has = seal ? Progress{seal->last, seal->progress} : Progress{};
   std::vector<std::string> ahead;
   for (const Orphan& orphan : in_.orphans) {
-    if (Progress{orphan.report->last, orphan.report->progress} > has && !orphan.facts->removed) ahead.push_back(orphan.node.str());
+    if (Progress{orphan.report->last, orphan.report->progress} > has && !orphan.facts->removed)
+      ahead.push_back(orphan.node.str());
   }
   if (ahead.empty()) return false;
   say("nobody leads: {} have more than those that the record knows: `cluster adopt`, or accept the loss", fmt::join(ahead, ", "));

@@ -198,7 +198,7 @@ void ShardStep::rebuild(const std::vector<const Orphan*>& found) {
     return;
   }
   next_.version.epoch = std::max(in_.highest, next_.version.epoch).next();
-  next_.has_data = true;
+  next_.has_data = next_.rebuilt = true;
   next_.placement.clear();
   for (const Orphan* orphan : found) {
     Holder holder = holder_of(*orphan, spec_.rest);

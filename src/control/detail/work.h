@@ -58,9 +58,10 @@ class Machine::Work {
   void ask_for_plan();
   void note_refusals(const place::Plan& plan);
   void say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text);
-  bool is_lost(const ShardId& shard) const {
-    const auto found = lost_.find(shard.workload);
-    return found != lost_.end() && shard.shard.value() < found->second;
+  bool is_lost(const WorkloadId& workload, const ShardRecord& record) const {
+    const auto found = lost_.find(workload);
+    return found != lost_.end() && record.shard.value() < found->second &&
+           (record.rebuilt || record.version.epoch <= epochs_above());
   }
   void wake_at(Instant at) { out_.wake = std::min(out_.wake, at); }
   using PutDocument = decltype(Put::document);

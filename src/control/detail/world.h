@@ -95,7 +95,7 @@ struct Unit {
   std::vector<std::vector<HeldReport>> reports;            // by node
   std::map<std::uint32_t, PulsedProgress> progress;        // node * shards + slot
   std::map<ShardIndex, OrderDocument> orders;
-  std::map<ShardIndex, OrderDocument> orders_done;                     // with what is being written
+  std::map<ShardIndex, OrderDocument> orders_done;  // with what is being written
   struct Failure {
     Instant since;
     Incarnation of;

@@ -188,7 +188,7 @@ void as_reported(const ShardChange& change, Findings& findings) {
       findings.broken(name, "{} counts the disk of {} for another one", change.name(), holder.node);
     const Holder* old = find_holder(change.before, holder.node);
     if (!holder.arrived || (old != nullptr && old->arrived) || holder.told == change.spec().lead) continue;
-    if (!change.before.has_data && change.is_adopted(holder)) continue;  // it has data, by its own word and an operator's
+    if (old == nullptr && change.is_adopted(holder)) continue;  // it has data, by its own word and an operator's
     const Said* said = change.seen.said(change.shard, holder.node, holder.incarnation);
     const Version told = old == nullptr || old->incarnation != holder.incarnation ? holder.version : old->version;
     const bool came = said != nullptr && std::ranges::any_of(said->in, [&](const auto& in) {

@@ -81,7 +81,9 @@ void make_before_break(const ShardChange& change, Findings& findings) {
 // Members do not change under an open seal; a leaver counts until the leader knows.
 void voters(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "voters";
-  const std::vector<const Holder*> added = change.added(), off = change.told_off(), dropped = change.dropped();
+  std::vector<const Holder*> added = change.added();
+  const std::vector<const Holder*> off = change.told_off(), dropped = change.dropped();
+  std::erase_if(added, [&](const Holder* holder) { return change.is_adopted(*holder); });  // they were voters before
   if (added.empty() && off.empty() && dropped.empty()) return;
   if (change.is_deleted() || !change.before.has_data || !change.after.has_data || !change.spec().lead) return;
   findings.held(name);
