@@ -210,7 +210,8 @@ struct WaitsDocument {
   std::optional<Duration> maintenance;  // how long it is in it
   bool entered = false;                 // by the controller itself, not by hand
   std::optional<Duration> freeze;
-  Epoch epochs_above;  // grants are above this: the store once lost what it had said, up to here
+  bool measured = false;  // loads: a successor levels nothing before it has measured them too
+  Epoch epochs_above;     // grants are above this: the store once lost what it had said, up to here
   friend bool operator==(const WaitsDocument&, const WaitsDocument&) = default;
 };
 
