@@ -280,6 +280,7 @@ class Driver {
     }
   }
 
+  void wait(Duration time) { now_ += time; }
   const Machine& machine() const { return machine_; }
   Cost cost;
 
@@ -399,6 +400,44 @@ void bench_node(const Instance& instance, Driver& driver) {
           {"router_kb_per_shard", static_cast<double>(cost.view_bytes) / 1e3 / held}});
 }
 
+// Nodes say what all their replicas carry, and then that all of it is another load; and loads are looked at until it is planned for them.
+void bench_pulses(const Instance& instance, Driver& driver) {
+  std::vector<std::vector<ShardId>> held(instance.nodes());
+  for (std::uint32_t shard = lone_nodes; shard < instance.shards(); ++shard) {
+    for (const std::uint32_t node : instance.row(shard)) held[node].push_back({workload, ShardIndex(shard)});
+  }
+  std::vector<double> took;
+  double replicas_said = 0;
+  for (std::uint64_t count = 1; count <= 2; ++count) {
+    driver.cost = {};
+    took.clear();
+    for (std::uint32_t node = 1; node < instance.lone(0); ++node) {
+      Pulse pulse{.node = Instance::name(node), .incarnation = Instance::incarnation(node), .count = count};
+      for (const ShardId& shard : held[node]) {
+        const auto amount = static_cast<std::int64_t>(count * (1 + shard.shard.value() % 7));
+        pulse.replicas.push_back({.shard = shard,
+                                  .last = Epoch(1),
+                                  .progress = 100,
+                                  .lag = 0,
+                                  .load = {{ResourceId("cpu"), Quantity(amount)}, {ResourceId("disk"), Quantity(amount << 30)}}});
+      }
+      replicas_said += count == 2 ? static_cast<double>(held[node].size()) : 0;
+      const double before = driver.cost.seconds;
+      driver.step(Pulsed{std::move(pulse), 1h});
+      took.push_back(driver.cost.seconds - before);
+    }
+  }
+  report("one pulse, all loads anew", instance.shards(),
+         {{"us", 1e6 * median(took)}, {"us_per_replica", 1e6 * driver.cost.seconds / replicas_said}});
+  driver.cost = {};
+  for (int looks = 0; looks < 3; ++looks) {
+    driver.wait(61s);
+    driver.step(Tick{});
+    driver.settle();
+  }
+  report("a look at loads", instance.shards(), {{"longest_ms", 1e3 * driver.cost.longest}});
+}
+
 // A controller that has read everything is elected, after a node's session has ended; and one that reads it first.
 void bench_take_over(const Instance& instance) {
   std::vector<std::pair<Key, store::Entry>> texts;
@@ -458,6 +497,7 @@ void run(std::uint32_t shards) {
     bench_reports(instance, driver);
     bench_one_shard(instance, driver);
     bench_node(instance, driver);
+    bench_pulses(instance, driver);
   }
   if (shards <= 100'000) bench_take_over(instance);
 }

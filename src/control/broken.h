@@ -51,6 +51,10 @@ enum class Broken : std::uint8_t {
   leaders_wait,           // lost leaders are not followed while nothing may move
   believe_all_suspects,   // however many are not heard of at once, all are suspect
   trust_at_once,          // one that was suspect may lead as soon as it is heard of
+  // Loads.
+  ignore_loads,        // what is measured never reaches placement
+  believe_every_load,  // the smallest change of a load is one
+  level_unmeasured,    // a successor levels by the specs' loads until it has measured
   // Limits and errors.
   no_throttle,       // copies are not counted
   throttle_leaders,  // a new leader waits while too much is copied

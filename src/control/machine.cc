@@ -158,6 +158,7 @@ void Machine::Work::forget_office() {
   world_.distrusts_itself = false;
   stops_balance_ = false;
   throttles_ = detail::Throttles(options_.broken);
+  forget_loads();
   for (detail::NodeInfo& node : world_.nodes) {
     node.pulse_every = {};
     node.pulse_broken = node.suspected = node.permit_over = node.was_on_permit = node.granting = node.facts.stopping = false;
@@ -213,6 +214,9 @@ void Machine::Work::take(Elected elected) {
     if (!world_.config.maintenance) maintenance_before_ = waits_.maintenance.value_or(Duration{});
   }
   freeze_.before = waits_.freeze.value_or(Duration{});
+  loads_awaited_ = waits_.measured && options_.broken != Broken::level_unmeasured;
+  const ControlSettings& settings = world_.config.settings.control;
+  if (loads_awaited_) loads_look_ = now_ + std::max(settings.loads_pause, settings.session_ttl);
   maintenance_since_ = now_;
   counts_changed_ = true;
   for (std::uint32_t u = 0; u < world_.units.size(); ++u) {
@@ -267,6 +271,7 @@ void Machine::Work::take_in(std::uint32_t u, detail::Written written) {
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       unit.records[slot] = {.shard = unit.shards[slot]};
       unit.views[slot] = {.shard = unit.shards[slot]};
+      unit.loads[slot] = {};
       unit.wanted[slot].reset();
       world_.index(u, slot);
     }
@@ -274,7 +279,10 @@ void Machine::Work::take_in(std::uint32_t u, detail::Written written) {
     return;
   }
   for (ShardView& view : written.views) {
-    if (const auto slot = unit.slot(view.shard)) unit.views[*slot] = std::move(view);
+    const auto slot = unit.slot(view.shard);
+    if (!slot) continue;
+    if (unit.views[*slot].leader != view.leader && !unit.loads[*slot].said.empty()) world_.loads_touched.emplace(u, *slot);
+    unit.views[*slot] = std::move(view);
   }
   const auto settled = [](const ShardRecord& one) { return std::ranges::count_if(one.holders, &Holder::arrived); };
   for (ShardRecord& record : written.records) {
@@ -323,7 +331,13 @@ void Machine::Work::take(Planned planned) {
   const std::size_t changed = detail::take_plan(world_, problem, planned.plan);
   plan_again_ = planned.plan.stats.cut_short || !planned.plan.refused.empty() || !planned.plan.violations.empty() ||
                 !problem.moving.empty();
-  if (changed > 0) say(Event::Kind::plan, std::nullopt, std::nullopt, fmt::format("places {} shards anew", changed));
+  if (!world_.columns.empty()) {  // by the new placement
+    count_loads();
+    watch_loads();
+  }
+  if (changed > 0)
+    say(Event::Kind::plan, std::nullopt, std::nullopt,
+        fmt::format("places {} shards anew{}", changed, planning_for_loads_ ? ": loads have changed" : ""));
 }
 
 // What the latest plan found no place for, until the next one.
@@ -357,7 +371,8 @@ void Machine::Work::ask_for_plan() {
   world_.plan_due = false;
   detail::swap_places(world_);
   detail::place_everywhere(world_);
-  problem_ = detail::problem_of(world_, options_.cluster, now_);
+  planning_for_loads_ = std::exchange(loads_changed_, false);
+  problem_ = detail::problem_of(world_, options_.cluster, !loads_awaited_, now_);
   for (const detail::Trouble& trouble : detail::leave_out_what_is_wrong(*problem_))
     say(Event::Kind::error, std::nullopt, std::nullopt, fmt::format("cannot be planned: {}", trouble.what));
   if (problem_->workloads.empty()) return problem_.reset();

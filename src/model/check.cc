@@ -154,6 +154,8 @@ class Checker {
                   "shorter, a pause looks like a death; longer, a death is seen late");
     check_between(path / "controller_ttl", control.controller_ttl, 300ms, 1h,
                   "shorter, a pause looks like a death; longer, a death is seen late");
+    check_between(path / "loads_pause", control.loads_pause, 1s, 24h,
+                  "shorter, a spike looks like a load; longer, a load is seen late");
     if (control.permit == Duration::zero()) add(path / "permit", "a permit of no time would end at once", "give it some");
     if (control.max_offline && control.resume_offline && *control.resume_offline > *control.max_offline) {
       add(path / "resume_offline",

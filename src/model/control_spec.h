@@ -40,6 +40,9 @@ struct ControlSettings {
   Throttle recovery_per_workload;
   Throttle balance_per_workload;
   Ratio errors_max = Ratio::percent(5);  // balance stops where more of all replicas are in error
+  // Measured loads reach placement when some node carries so much more or less than placement knows; looked at as often as this.
+  Ratio loads_margin = Ratio::percent(10);
+  Duration loads_pause = 1min;
   friend bool operator==(const ControlSettings&, const ControlSettings&) = default;
 };
 

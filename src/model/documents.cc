@@ -302,8 +302,8 @@ struct Shape<WaitsDocument> {
   static constexpr auto fields =
       std::tuple(field("gone", &WaitsDocument::gone), field("permits", &WaitsDocument::permits),
                  field("maintenance", &WaitsDocument::maintenance), field("entered", &WaitsDocument::entered),
-                 field("freeze", &WaitsDocument::freeze), field("epochs_above", &WaitsDocument::epochs_above),
-                 field("lost", &WaitsDocument::lost));
+                 field("freeze", &WaitsDocument::freeze), field("measured", &WaitsDocument::measured),
+                 field("epochs_above", &WaitsDocument::epochs_above), field("lost", &WaitsDocument::lost));
 };
 
 struct EpochDocument {

@@ -213,6 +213,7 @@ struct WaitsDocument {
   std::optional<Duration> maintenance;  // how long it is in it
   bool entered = false;                 // by the controller itself, not by hand
   std::optional<Duration> freeze;
+  bool measured = false;  // loads: a successor levels nothing before it has measured them too
   // The store once lost what it had said: grants are above this, and so many shards of these workloads had data that records may not know of.
   Epoch epochs_above;
   std::map<WorkloadId, std::uint32_t> lost;

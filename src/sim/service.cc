@@ -243,6 +243,7 @@ void Service::Work::answer(const ShardId& shard, std::uint64_t id, Result<> resu
 
 void Service::Work::end_leading(const ShardId& shard, Leading& leading) {
   if (std::exchange(leading.over, true)) return;
+  changed_.insert(shard);
   services_.ledger_.stopped(shard, leading.epoch, self_);
   while (!leading.waiting.empty()) {
     reply(std::move(leading.waiting.front()), WriteAnswer::unknown);
@@ -267,8 +268,22 @@ node::Status Service::Work::report(const ShardId& shard) const {
     // What a follower has of its leader's log is all that it knows of.
     if (found != replicas_.end() && disk->last > Epoch(0)) status.lag = 0;
   }
-  if (services_.lookups_.load) status.load = services_.lookups_.load(shard);
+  const bool leads = found != replicas_.end() && found->second.leading && !found->second.leading->over;
+  if (services_.lookups_.load) status.load = services_.lookups_.load(shard, leads);
   return status;
+}
+
+void Service::Work::measure(const WorkloadId& workload) {
+  // Any order: the set sorts.
+  for (const auto& [shard, replica] : replicas_) {
+    if (shard.workload == workload) changed_.insert(shard);
+  }
+}
+
+void Services::measure(const WorkloadId& workload) {
+  for (const auto& [node, processes] : processes_) {
+    for (Service* process : processes) process->work_->measure(workload);
+  }
 }
 
 std::vector<ShardId> Service::Work::changed() {

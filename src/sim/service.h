@@ -77,7 +77,7 @@ std::optional<StateId> lead_state(const StateModel& model);
 struct ServiceLookups {
   // Nothing: there is no such workload (any more). Transitions go on all the same: its states are taken for leader-follower's.
   std::function<std::optional<WorkloadFacts>(const WorkloadId&)> facts;
-  std::function<Amounts(const ShardId&)> load;  // empty: none
+  std::function<Amounts(const ShardId&, bool leads)> load;  // of a replica of it; empty: none
 };
 
 class Service;
@@ -98,6 +98,9 @@ class Services {
   Ledger& ledger() { return ledger_; }
   const ServiceTimes& times() const { return times_; }
   void set_times(ServiceTimes times) { times_ = times; }
+
+  // What replicas of the workload carry is another load from now on: the next pulses say so.
+  void measure(const WorkloadId& workload);
 
   // A client's write, from the outside loop. The answer comes on the outside loop, or never.
   void write(const std::string& client, const NodeId& node, const ShardId& shard,

@@ -38,7 +38,8 @@ Simulation::Work::Work(SimOptions options) : options_(std::move(options)), keys_
   node_log_ = Log::to([this](Level, std::string_view line) { take_log(line); }, {}, [] { return WallTime{}; });
   network_.emplace(loop_, Rng(options_.seed).split("network"), options_.network_max);
   services_.emplace(*network_, ledger_, options_.times,
-                    ServiceLookups{[this](const WorkloadId& workload) { return facts(workload); }, {}});
+                    ServiceLookups{[this](const WorkloadId& workload) { return facts(workload); },
+                                   [this](const ShardId& shard, bool leads) { return load_of(shard, leads); }});
   operator_.emplace(world_->connect("operator"));
   write_first_documents();
   for (std::uint32_t i = 1; i <= options_.controllers; ++i) {

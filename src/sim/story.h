@@ -102,9 +102,10 @@ struct Action {
     adopt,                 // adopt                          all orphans; records from what nodes hold
     drop_orphan,           // drop orphan SHARD on NODE
     add,                   // add FIELDS                     {name: n4, zone: z1}: a node more, started
-    load,                  // load SHARD FIELDS              {cpu: 3}
-    writes,                // writes NUMBER per second       by clients, in all
-    end,                   // end
+    load,      // load SHARD FIELDS              {cpu: 3}: what each of its replicas carries, and measures, from now on
+    load_all,  // load WORKLOAD FIELDS           the same of all its shards
+    writes,    // writes NUMBER per second       by clients, in all
+    end,       // end
   };
   Kind kind = Kind::end;
   Words words;

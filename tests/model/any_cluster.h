@@ -90,6 +90,8 @@ class AnyCluster {
       if (rng_.chance(1, 3)) limit->bytes_per_second = quantity();
     }
     out.errors_max = ratio(0, 100);
+    out.loads_margin = ratio(0, 100);
+    out.loads_pause = Duration(rng_.between(Duration(1s).count(), Duration(24h).count()));
   }
   void make_control(WorkloadControl& out, std::uint32_t replicas) {
     if (rng_.chance(1, 3)) return;

@@ -87,6 +87,7 @@ class AnyDocuments : private AnyCluster {
     out.maintenance = maybe(&AnyDocuments::wait);
     out.entered = rng_.chance(1, 2);
     out.freeze = maybe(&AnyDocuments::wait);
+    out.measured = rng_.chance(1, 2);
     if (rng_.chance(1, 2)) out.epochs_above = Epoch(rng_.below(1 << 20));
     if (rng_.chance(1, 2)) out.lost[WorkloadId("t1")] = small(1000);
     return out;

@@ -11,6 +11,7 @@
 //   make before break                hard_spread, drain, swap, replicas, linger
 //   delay, and its floor             lost_for_good, floor, workload_delay, delay_kept, forget
 //   maintenance                      maintenance, zone; with a time-out control/patience_test
+//   measured loads                   loads, loads_swing, loads_kept; control/loads_test
 //   throttles                        throttles; recovery first control/throttles_test
 //   errors                           failing, errors, overdue, one_bad; node/reconciler/failures.story
 //   operations of nodes              cordon (no-leaders too), drain, swap, remove, disable; refused removals control/permits_test

@@ -85,7 +85,7 @@ class AnyStory {
       if (kind == Action::Kind::create) out.words.text = fmt::format("{{name: made{}, shards: 2}}", ++made_);
       if (kind == Action::Kind::change) out.words.text = "{transition: 7m}";
       if (kind == Action::Kind::add) out.words.text = fmt::format("{{name: made{}}}", ++made_);
-      if (kind == Action::Kind::load) out.words.text = "{cpu: 0.5, \"disk\": 2Gi}";
+      if (kind == Action::Kind::load || kind == Action::Kind::load_all) out.words.text = "{cpu: 0.5, \"disk\": 2Gi}";
       return out;
     }
   }
@@ -123,7 +123,7 @@ TEST(Story, PhrasesAreToldApart) {
       EXPECT_FALSE(phrase.meaning.empty()) << phrase.pattern;
     }
   }
-  EXPECT_EQ(action_phrases().size(), 57U);
+  EXPECT_EQ(action_phrases().size(), 58U);
   EXPECT_EQ(condition_phrases().size(), 20U);
 }
 

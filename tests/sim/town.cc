@@ -12,7 +12,7 @@ Town::Town(std::uint64_t seed)
     : rng(seed),
       network(loop, rng.split("network"), 2ms),
       services(network, ledger, {},
-               {.facts = [this](const WorkloadId&) { return facts; }, .load = [](const ShardId&) { return Amounts{}; }}) {}
+               {.facts = [this](const WorkloadId&) { return facts; }, .load = [](const ShardId&, bool) { return Amounts{}; }}) {}
 
 Service& Town::start(const std::string& node) {
   Host& host = hosts[node];

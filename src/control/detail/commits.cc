@@ -20,6 +20,10 @@ constexpr std::size_t targets_max = 100;  // documents of one commit: with the o
 Quantity Machine::Work::bytes_of(const Unit& unit, ShardIndex shard) const {
   const Workload& spec = world_.workloads[unit.workload].document->spec;
   const ResourceId disk("disk");
+  if (const auto column = std::ranges::find(world_.columns, disk); column != world_.columns.end()) {
+    const auto* level = unit.loads[*unit.slot(shard)].find(static_cast<detail::Column>(column - world_.columns.begin()));
+    if (level != nullptr && level->is_believed) return level->believed;
+  }
   if (const auto own = spec.shard_loads.find(shard)) {
     const auto at = std::ranges::find(spec.shard_loads.resources, disk);
     if (at != spec.shard_loads.resources.end()) return (*own)[static_cast<std::size_t>(at - spec.shard_loads.resources.begin())];

@@ -36,6 +36,7 @@ void Machine::Work::take(Pulsed pulsed) {
     detail::Unit& unit = world_.units[u];
     const auto slot = unit.slot(replica.shard.shard);
     if (!slot) continue;
+    if (take_load(u, *slot, n, replica.load)) measure(u, *slot);
     detail::PulsedProgress& known = unit.progress[n * static_cast<std::uint32_t>(unit.shards.size()) + *slot];
     const detail::PulsedProgress now{pulsed.pulse.incarnation, {replica.last, replica.progress}};
     if (known == now) continue;
@@ -85,6 +86,7 @@ void Machine::Work::look_around() {
   for (const std::uint32_t n : std::exchange(world_.nodes_touched, {})) look_at_node(n);
   look_at_maintenance();
   look_at_permits();
+  look_at_loads();
   save_waits();
   if (!node_wakes_.empty()) wake_at(node_wakes_.begin()->first);
 }
@@ -138,6 +140,7 @@ void Machine::Work::look_at_node(std::uint32_t n) {
   const std::string trouble = node.trouble;
   if (world_.refresh(n, now_)) {
     world_.touch_node(n);
+    touch_loads(n);
     for (const auto& [u, named] : node.units) count_copies(u);
     world_.plan_due = true;
     permits_due_ = permits_;
@@ -281,15 +284,17 @@ void Machine::Work::save_waits() {
   };
   if (world_.config.maintenance) waits.maintenance = waited(manual_, world_.config.maintenance->timeout);
   if (world_.config.freeze) waits.freeze = waited(freeze_, world_.config.freeze->timeout);
+  waits.measured = loads_believed_ || loads_awaited_;
   waits.epochs_above = epochs_above();
   waits.lost = lost_;
-  const bool idle = waits == WaitsDocument{.epochs_above = waits.epochs_above, .lost = waits.lost};
+  const bool idle = waits == WaitsDocument{.measured = waits.measured, .epochs_above = waits.epochs_above, .lost = waits.lost};
   const bool unseen = waits_.epochs_above < waits.epochs_above || waits_.lost != waits.lost;
   const bool lost = unseen && now_ >= saved_ + options_.put_again;  // it was put, and is not seen
   if (unseen) wake_at(now_ + options_.put_again);
   if (waits == saved_waits_ && !lost) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
   const bool news = waits.epochs_above != saved_waits_.epochs_above || waits.lost != saved_waits_.lost ||
-                    waits.entered != saved_waits_.entered || waits.gone.size() != saved_waits_.gone.size() ||
+                    waits.entered != saved_waits_.entered || waits.measured != saved_waits_.measured ||
+                    waits.gone.size() != saved_waits_.gone.size() ||
                     waits.permits.size() != saved_waits_.permits.size() ||
                     waits.freeze.has_value() != saved_waits_.freeze.has_value() ||
                     waits.maintenance.has_value() != saved_waits_.maintenance.has_value();

@@ -9,12 +9,6 @@
 namespace evenkeel::control::detail {
 namespace {
 
-bool is_everywhere(const WorkloadInfo& workload) { return workload.usable && workload.spec.everywhere; }
-
-const std::vector<NodeId>& placement_of(const Unit& unit, std::uint32_t slot) {
-  return unit.wanted[slot] ? *unit.wanted[slot] : unit.records[slot].placement;
-}
-
 bool carries(const LiveDocument& live, const StateModelId& model) {
   return live.state_models.empty() || std::ranges::find(live.state_models, model) != live.state_models.end();
 }
@@ -36,11 +30,17 @@ std::string domain_of(const World& world, const NodeId& name, const std::string&
 
 class ProblemMaker {
  public:
-  ProblemMaker(const World& world, const ClusterId& name, Instant now) : world_(world), now_(now) { cluster_.name = name; }
+  ProblemMaker(const World& world, const ClusterId& name, bool levels, Instant now) : world_(world), levels_(levels), now_(now) {
+    cluster_.name = name;
+  }
 
   Cluster make() {
     cluster_.settings = world_.config.settings;
     cluster_.state_models = world_.config.state_models;
+    if (!levels_) {  // nobody is far enough from its fair share, nor too full as long as it may be
+      cluster_.settings.tolerance = Ratio::percent(100'000);
+      cluster_.settings.soft_limit = cluster_.settings.hard_limit;
+    }
     for (const auto& [name, workload] : world_.workloads_by_name()) {
       const WorkloadInfo& info = world_.workloads[workload];
       if (info.usable && !info.spec.deleted) models_.insert(info.spec.model->name());
@@ -129,8 +129,19 @@ class ProblemMaker {
       }
       workload.pinned.nodes.end_row();
     }
+    add_loads(info, workload);
     add_rows(info);
     cluster_.workloads.push_back(std::move(workload));
+  }
+
+  void add_loads(const WorkloadInfo& info, Workload& workload) const {
+    if (world_.columns.empty()) return;
+    std::vector<const ShardLoad*> loads(info.shards);
+    for (const std::uint32_t u : info.units) {
+      const Unit& unit = world_.units[u];
+      for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) loads[unit.shards[slot].value()] = &unit.loads[slot];
+    }
+    workload.shard_loads = believed_loads(info.document->spec, world_.columns, loads);
   }
 
   // Up to the last shard that was ever placed.
@@ -249,6 +260,7 @@ class ProblemMaker {
   }
 
   const World& world_;
+  const bool levels_;
   const Instant now_;
   Cluster cluster_;
   std::unordered_map<NodeId, NodeIndex> index_;
@@ -257,6 +269,12 @@ class ProblemMaker {
 };
 
 }  // namespace
+
+bool is_everywhere(const WorkloadInfo& workload) { return workload.usable && workload.spec.everywhere; }
+
+const std::vector<NodeId>& placement_of(const Unit& unit, std::uint32_t slot) {
+  return unit.wanted[slot] ? *unit.wanted[slot] : unit.records[slot].placement;
+}
 
 std::optional<Duration> gone_for(const NodeInfo& node, Instant now) {
   if (!node.gone_since) return std::nullopt;
@@ -300,7 +318,9 @@ bool asks_relief(const NodeInfo& node) {
          node.permit->incarnation == node.facts.incarnation;
 }
 
-Cluster problem_of(const World& world, const ClusterId& name, Instant now) { return ProblemMaker(world, name, now).make(); }
+Cluster problem_of(const World& world, const ClusterId& name, bool levels, Instant now) {
+  return ProblemMaker(world, name, levels, now).make();
+}
 
 std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem) {
   std::vector<Trouble> troubles;

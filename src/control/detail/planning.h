@@ -6,8 +6,8 @@
 namespace evenkeel::control::detail {
 
 // The cluster as placement should see it: who is gone and waited for still holds what it has; a shard that has fallen under min_active is
-// short of as many as it needs; moves under way are moving.
-Cluster problem_of(const World& world, const ClusterId& name, Instant now);
+// short of as many as it needs; moves under way are moving. `levels` false: load is not known well enough to be levelled.
+Cluster problem_of(const World& world, const ClusterId& name, bool levels, Instant now);
 // What placement could not read is left out, so that one bad workload never stops the others; a trouble that is no single workload's empties the
 // problem. Returns what was wrong.
 struct Trouble {
@@ -21,6 +21,11 @@ std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& p
 void swap_places(World& world);
 // Workloads that are on every node need no plan.
 void place_everywhere(World& world);
+
+// Where a shard should be, also if that is not written yet.
+const std::vector<NodeId>& placement_of(const Unit& unit, std::uint32_t slot);
+// Its model says that every node has a replica.
+bool is_everywhere(const WorkloadInfo& workload);
 
 // Who takes its place, if it is to be swapped and that one is there; else null.
 const NodeInfo* swaps_with(const World& world, const NodeInfo& node);

@@ -1,7 +1,7 @@
 #pragma once
 // The machine's work: inputs taken in, touched shards decided, commits made. Split over machine.cc (inputs and the round), detail/commits.cc
 // (from shards to documents), detail/patience.cc (time: who is gone, suspicion, maintenance), detail/permits.cc (who may stop, who may be
-// removed), detail/explain.cc (what people ask).
+// removed), detail/measuring.cc (loads), detail/explain.cc (what people ask).
 
 #include <map>
 #include <optional>
@@ -109,6 +109,21 @@ class Machine::Work {
   std::uint32_t count_offline() const;
   bool too_many_errors() const;
 
+  // detail/measuring.cc
+  bool take_load(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, const Amounts& load);
+  void measure(std::uint32_t unit, std::uint32_t slot);
+  void measure_touched();
+  void touch_loads(std::uint32_t node);
+  void forget_loads();
+  void look_at_loads();
+  void judge_loads();
+  void believe_loads();
+  void count_loads();
+  void watch_loads();
+  std::optional<detail::Column> off_column(const detail::NodeInfo& node, bool smoothed, const std::vector<Quantity>& means) const;
+  std::vector<Quantity> mean_loads() const;
+  Duration loads_half() const { return world_.config.settings.control.loads_pause / 2; }
+
   // detail/permits.cc
   void look_at_permits();
   void look_at_permit(std::uint32_t node);
@@ -173,6 +188,12 @@ class Machine::Work {
   std::set<std::uint32_t> suspects_;
   std::vector<Instant> turned_suspect_;
   bool stops_balance_ = false;  // too many replicas are in error
+
+  Instant loads_look_ = Instant::max();  // when loads are looked at next
+  bool loads_awaited_ = false;  // until then nothing is levelled: those before this controller had measured loads, and it has not
+  bool loads_believed_ = false;  // of some shard
+  bool loads_changed_ = false;   // since the last plan was asked for
+  bool planning_for_loads_ = false;
 
   Instant now_;
   Output out_;

@@ -226,6 +226,8 @@ void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Inc
   }
   if (replica == nullptr) {
     units[u].progress.erase(n * static_cast<std::uint32_t>(units[u].shards.size()) + slot);
+    if (std::erase_if(units[u].loads[slot].said, [&](const ShardLoad::Said& said) { return said.node == n; }) > 0)
+      loads_touched.emplace(u, slot);
     reports.erase(old);
   } else if (old != reports.end()) {
     *old = {n, incarnation, *replica};
@@ -372,6 +374,7 @@ void World::lay_out(std::uint32_t u, std::vector<ShardIndex> shards) {
     next.timers.push_back(at ? old.timers[*at] : ShardTimers{});
     next.wanted.push_back(at ? std::move(old.wanted[*at]) : std::nullopt);
     next.reports.push_back(at ? std::move(old.reports[*at]) : std::vector<HeldReport>());
+    next.loads.push_back(at ? std::move(old.loads[*at]) : ShardLoad{});
     next.in_error.push_back(at ? old.in_error[*at] : 0);
     next.named_in.push_back(at ? std::move(old.named_in[*at]) : std::vector<std::uint32_t>());
     for (auto& [n, head] : old.report_heads) {  // what was held of it before it was known

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "evenkeel/control/detail/loads.h"
 #include "evenkeel/control/detail/shard.h"
 #include "evenkeel/control/machine.h"
 
@@ -49,6 +50,9 @@ struct NodeInfo {
   bool suspected = false;               // it is missed; whether that counts is another question
   std::optional<Instant> steady_since;  // it was suspect until then
   Incarnation twin;                     // another process of its name that was told of
+
+  std::vector<NodeLoad> loads;  // by column
+  bool was_off = false;         // at the last look, by its loads
 
   // What it contributes to the counts of those that are gone.
   bool counted = false;
@@ -94,6 +98,7 @@ struct Unit {
   std::vector<std::optional<std::vector<NodeId>>> wanted;  // a placement that is not written yet
   std::vector<std::vector<HeldReport>> reports;            // by node
   std::map<std::uint32_t, PulsedProgress> progress;        // node * shards + slot
+  std::vector<ShardLoad> loads;
   std::map<ShardIndex, OrderDocument> orders;
   std::map<ShardIndex, OrderDocument> orders_done;  // with what is being written
   struct Failure {
@@ -185,6 +190,9 @@ class World {
   bool distrusts_itself = false;    // suspicion does not count
   bool plan_due = false;            // something that placement depends on has changed
   Broken broken = Broken::nothing;
+
+  std::vector<ResourceId> columns;                                  // resources that were measured
+  std::set<std::pair<std::uint32_t, std::uint32_t>> loads_touched;  // units and slots whose load is to be measured anew
 
  private:
   void lay_out(std::uint32_t workload);

@@ -19,6 +19,7 @@ inline constexpr NamedField<ControlSettings, Duration> settings_durations[] = {
     {"rebalance_delay", &ControlSettings::rebalance_delay},
     {"permit", &ControlSettings::permit},
     {"steady", &ControlSettings::steady},
+    {"loads_pause", &ControlSettings::loads_pause},
 };
 inline constexpr NamedField<ControlSettings, Throttle> settings_throttles[] = {
     {"recovery", &ControlSettings::recovery},

@@ -37,6 +37,7 @@ void PartReader::read_control(FieldReader& fields, ControlSettings& out) {
     if (const auto value = fields.take(name)) read_throttle(*value, out.*member);
   }
   fields.read("errors_max", out.errors_max, [&](Value v) { return read_ratio(v, problems_); });
+  fields.read("loads_margin", out.loads_margin, [&](Value v) { return read_ratio(v, problems_); });
 }
 
 // What the map leaves out keeps its default, so that a limit of bytes does not lift that of copies.

@@ -27,6 +27,7 @@ void write_control(Writer& out, const ControlSettings& control) {
   write_count(out, "extra_replicas", control.extra_replicas, usual.extra_replicas);
   for (const auto& [name, member] : settings_throttles) write_throttle(out, name, control.*member, usual.*member);
   write_ratio(out, "errors_max", control.errors_max, usual.errors_max);
+  write_ratio(out, "loads_margin", control.loads_margin, usual.loads_margin);
 }
 
 void write_control(Writer& out, const WorkloadControl& control) {

@@ -1,8 +1,10 @@
 // What happens to a cluster: each action of a story.
 
+#include <algorithm>
 #include <utility>
 
 #include "evenkeel/sim/detail/work.h"
+#include "evenkeel/sim/edit.h"
 
 namespace evenkeel::sim {
 namespace {
@@ -93,8 +95,10 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::change:
     case Kind::erase:
     case Kind::add:
-    case Kind::load:
       return edit_spec(action);
+    case Kind::load:
+    case Kind::load_all:
+      return set_load(action);
     case Kind::writes:
       clients_->set_rate(static_cast<std::uint32_t>(action.words.number));
       return {};
@@ -238,6 +242,39 @@ Result<> Simulation::Work::perform_on_service(const Action& action) {
       owner.knobs = {};
       return {};
   }
+}
+
+// What replicas carry in truth; the spec does not know of it.
+Result<> Simulation::Work::set_load(const Action& action) {
+  auto load = parse_load(action.words.text);
+  if (!load) return fail(load.error());
+  const bool one = action.kind == Kind::load;
+  const ShardId& shard = action.words.shard;
+  const WorkloadId& workload = one ? shard.workload : action.words.workload;
+  const auto found = std::ranges::find(spec_.workloads, workload, &Workload::name);
+  if (found == spec_.workloads.end()) return fail(Code::not_found, "there is no workload {}", workload);
+  if (one && shard.shard.value() >= found->shards) return fail(Code::not_found, "there is no shard {}", format(shard));
+  if (one) {
+    loads_[workload].shards[shard.shard] = *std::move(load);
+  } else {
+    loads_[workload] = Loads{.all = *std::move(load), .shards = {}};
+  }
+  services_->measure(workload);
+  return {};
+}
+
+Amounts Simulation::Work::load_of(const ShardId& shard, bool leads) const {
+  const auto known = loads_.find(shard.workload);
+  if (known == loads_.end()) return {};
+  const auto own = known->second.shards.find(shard.shard);
+  Amounts load = own != known->second.shards.end() ? own->second : known->second.all;
+  const auto spec = std::ranges::find(spec_.workloads, shard.workload, &Workload::name);
+  if (load.empty() || !leads || spec == spec_.workloads.end()) return load;
+  for (auto& [resource, amount] : load) {
+    const auto more = spec->leader_load.find(resource);
+    if (more != spec->leader_load.end()) amount += more->second;
+  }
+  return load;
 }
 
 // 2. Controllers and the store.

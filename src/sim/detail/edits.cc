@@ -38,33 +38,6 @@ Operation operation_of(Kind kind) {
   }
 }
 
-// In place of what the shard had; tables are sorted and have no resource without a value.
-void set_load(Workload& spec, ShardIndex shard, const Amounts& load) {
-  std::map<ShardIndex, Amounts> rows;
-  for (std::size_t i = 0; i < spec.shard_loads.shards.size(); ++i) {
-    for (std::size_t r = 0; r < spec.shard_loads.resources.size(); ++r)
-      rows[spec.shard_loads.shards[i]][spec.shard_loads.resources[r]] =
-          spec.shard_loads.values[i * spec.shard_loads.resources.size() + r];
-  }
-  rows[shard] = load;
-  ShardLoads loads;
-  for (const auto& [index, amounts] : rows) {
-    loads.shards.push_back(index);
-    for (const auto& [resource, amount] : amounts) {
-      if (amount != Quantity(0)) loads.resources.push_back(resource);
-    }
-  }
-  std::ranges::sort(loads.resources);
-  loads.resources.erase(std::unique(loads.resources.begin(), loads.resources.end()), loads.resources.end());
-  for (const auto& [index, amounts] : rows) {
-    for (const ResourceId& resource : loads.resources) {
-      const auto found = amounts.find(resource);
-      loads.values.push_back(found == amounts.end() ? Quantity(0) : found->second);
-    }
-  }
-  spec.shard_loads = std::move(loads);
-}
-
 }  // namespace
 
 void Simulation::Work::edit_node_document(const NodeId& node, std::function<void(NodeDocument&)> change) {
@@ -170,20 +143,7 @@ void Simulation::Work::write_workload(const Workload& workload) {
   });
 }
 
-Result<> Simulation::Work::set_shard_load(const Action& action) {
-  const auto load = parse_load(action.words.text);
-  if (!load) return fail(load.error());
-  const ShardId& shard = action.words.shard;
-  const auto found = std::ranges::find(spec_.workloads, shard.workload, &Workload::name);
-  if (found == spec_.workloads.end() || shard.shard.value() >= found->shards)
-    return fail(Code::not_found, "there is no shard {}", format(shard));
-  set_load(*found, shard.shard, *load);
-  write_workload(*found);
-  return {};
-}
-
 Result<> Simulation::Work::edit_spec(const Action& action) {
-  if (action.kind == Kind::load) return set_shard_load(action);
   const Words& words = action.words;
   const auto known = [&](const WorkloadId& name) {
     return std::ranges::find(spec_.workloads, name, &Workload::name) != spec_.workloads.end();

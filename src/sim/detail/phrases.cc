@@ -83,7 +83,9 @@ constexpr auto actions = in_order<Action::Kind>({
     {adopt, {"adopt", "what nodes hold and no record knows becomes known"}},
     {drop_orphan, {"drop orphan SHARD on NODE", "what no record knows, by hand"}},
     {add, {"add FIELDS", "{name: n4, zone: z1}: a node more, started"}},
-    {load, {"load SHARD FIELDS", "{cpu: 3}: what the shard is measured at from now on"}},
+    {load,
+     {"load SHARD FIELDS", "{cpu: 3}: what each of its replicas is measured at from now on, a leader's `leader_load` on top"}},
+    {load_all, {"load WORKLOAD FIELDS", "{cpu: 3}: the same, of all its shards; what was said of single ones before is over"}},
     {writes, {"writes NUMBER per second", "by clients, over all shards", {.least = 0, .most = 1'000'000}}},
     {end, {"end", "of the story"}},
 });

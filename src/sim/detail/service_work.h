@@ -32,6 +32,7 @@ class Service::Work {
   node::Status report(const ShardId& shard) const;
   std::vector<node::Held> inventory() const;
   std::vector<ShardId> changed();
+  void measure(const WorkloadId& workload);  // all replicas of it
 
   bool acts(const ShardId& shard, Epoch epoch) const;
   bool is_current() const { return !current || current(); }

@@ -369,7 +369,7 @@ void StoryReader::say_unknown(std::span<const Row> rows, std::span<const Token> 
 void StoryReader::follow_spec(const Action& action, std::span<const Token> tokens) {
   if (!sound_) return;
   const auto say = [&](const Error& error) { problems_.add(place_of(tokens.back()), error.message); };
-  if (action.kind == Action::Kind::load) {
+  if (action.kind == Action::Kind::load || action.kind == Action::Kind::load_all) {
     if (const auto load = parse_load(action.words.text); !load) say(load.error());
     return;
   }

@@ -135,6 +135,8 @@ class Simulation::Work {
   Result<> perform_on_service(const Action& action);
   Result<> perform_on_controller(const Action& action);
   Result<> perform_on_store(const Action& action);
+  Result<> set_load(const Action& action);
+  Amounts load_of(const ShardId& shard, bool leads) const;
   Result<> leave(NodeHost& host);
   Result<> start_node(NodeHost& host, bool on_a_new_disk);
   Result<> lose(Duration time);
@@ -146,7 +148,6 @@ class Simulation::Work {
   Result<> edit_config(const Action& action);
   Result<> edit_spec(const Action& action);
   Result<> edit_order(const Action& action);
-  Result<> set_shard_load(const Action& action);
   Result<> adopt_orphans();
   void write_workload(const Workload& workload);
   void edit_node_document(const NodeId& node, std::function<void(NodeDocument&)> change);
@@ -170,7 +171,12 @@ class Simulation::Work {
   std::uint64_t ran_now_ = 0;  // callbacks, in that moment
   Cluster spec_;               // as operators have it
   bool begun_ = false;         // its workloads are made
-  std::uint64_t stops_ = 0;    // of the store
+  struct Loads {
+    Amounts all;  // empty: not measured
+    std::map<ShardIndex, Amounts> shards;
+  };
+  std::map<WorkloadId, Loads> loads_;  // as they are in truth
+  std::uint64_t stops_ = 0;            // of the store
   struct Known {
     Duration at = {};
     store::Revision revision;

@@ -289,7 +289,8 @@ actions:
   adopt                                          what nodes hold and no record knows becomes known
   drop orphan SHARD on NODE                      what no record knows, by hand
   add FIELDS                                     {name: n4, zone: z1}: a node more, started
-  load SHARD FIELDS                              {cpu: 3}: what the shard is measured at from now on
+  load SHARD FIELDS                              {cpu: 3}: what each of its replicas is measured at from now on, a leader's `leader_load` on top
+  load WORKLOAD FIELDS                           {cpu: 3}: the same, of all its shards; what was said of single ones before is over
   writes NUMBER per second                       by clients, over all shards
   end                                            of the story
 

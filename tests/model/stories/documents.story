@@ -156,7 +156,7 @@ document permit
 }
 
 document waits
-{"format": 1, "gone": {"n3": "2m10s"}, "permits": {"n1": "30s"}, "maintenance": "1m", "entered": true, "freeze": "0"}
+{"format": 1, "gone": {"n3": "2m10s"}, "permits": {"n1": "30s"}, "maintenance": "1m", "entered": true, "freeze": "0", "measured": true}
 ----
 {
   "format": 1,
@@ -164,7 +164,8 @@ document waits
   "permits": {"n1": "30s"},
   "maintenance": "1m",
   "entered": true,
-  "freeze": "0s"
+  "freeze": "0s",
+  "measured": true
 }
 
 # The truth, a line for each shard and each holder.

@@ -501,7 +501,7 @@ c.yaml:1:16: error: more than 4194304 labels, taints and amounts of all nodes to
 
 # What the controller cannot be told.
 parse
-settings: {session_ttl: 500ms, controller_ttl: 2h, max_offline: 2, resume_offline: 3, extra_replicas: 0, permit: 0s, errors_max: 101%}
+settings: {session_ttl: 500ms, controller_ttl: 2h, max_offline: 2, resume_offline: 3, extra_replicas: 0, permit: 0s, errors_max: 101%, loads_pause: 0s}
 nodes: [{name: n1}]
 workloads:
   - {name: t1, shards: 8, replicas: 3, min_active: 4, acks: 5, transition: 0s}
@@ -525,6 +525,8 @@ c.yaml:1:114: error: a permit of no time would end at once
   give it some
 c.yaml:1:130: error: 101% of the replicas can never be in error
   give at most 100%
+c.yaml:1:149: error: 0s is not between 1s and 1d
+  shorter, a spike looks like a load; longer, a load is seen late
 c.yaml:4:52: error: min_active 4 is more than the 3 replicas of a shard
   lower it, or raise replicas
 c.yaml:4:61: error: acks 5 is more than the 3 replicas of a shard

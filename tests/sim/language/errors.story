@@ -195,6 +195,7 @@ create {name: t, shards: 1}
 add {name: n1}
 settings {session_ttl: 10}
 load t/1 {cpu: many}
+load t {cpu: -1}
 delete t
 change t {replicas: 2}
 create {name: u, shards: 2, apart_from: [t]}
@@ -217,9 +218,10 @@ a.story:13:8: error: workload "t" is named twice (rename one)
 a.story:14:5: error: node "n1" is named twice (rename one)
 a.story:15:10: error: "10" has no unit: add a unit, for example 10s
 a.story:16:10: error: "many" is not a quantity: write a number, for example 0.5, 500m or 64Gi
-a.story:18:10: error: the workload t was deleted above
-a.story:19:8: error: there is no workload "t" (list it under workloads)
-a.story:20:9: error: unexpected "{a: b}"
+a.story:17:8: error: "-1" is negative (give zero or more)
+a.story:19:10: error: the workload t was deleted above
+a.story:20:8: error: there is no workload "t" (list it under workloads)
+a.story:21:9: error: unexpected "{a: b}"
   write `kill NODE`
 
 # Columns count characters.

@@ -46,6 +46,7 @@ create {name: u, shards: 4, replicas: 2, metadata: it's}
 create {name: v, shards: 4, replicas: 2, metadata: 'a } and ''b'''}
 change u {replicas: 1}
 load t/3 {cpu: 1.5, disk: 2Gi}
+load t {cpu: 1}
 add {name: "n[4-5]", zone: z1}
 swap n4 with n5
 expect u/3 is led by n5
@@ -56,6 +57,7 @@ at 0s  expect t/3 says "waits for \"n1\" # and n2" within 5s
        create {name: v, shards: 4, replicas: 2, metadata: 'a } and ''b'''}
        change u {replicas: 1}
        load t/3 {cpu: 1.5, disk: 2Gi}
+       load t {cpu: 1}
        add {name: "n[4-5]", zone: z1}
        swap n4 with n5
        expect u/3 is led by n5
