@@ -1,6 +1,6 @@
 #pragma once
 // The machine's work: inputs taken in, touched shards decided, commits made. Split over machine.cc (inputs and the round), detail/commits.cc
-// (from shards to documents), detail/patience.cc (time: who is gone, suspicion, maintenance), detail/permits.cc (who may stop, who may be
+// (from shards to documents), detail/patience.cc (time: who is gone, suspicion, maintenance), detail/waits.cc (what a successor is to know of that), detail/permits.cc (who may stop, who may be
 // removed), detail/explain.cc (what people ask).
 
 #include <map>
@@ -111,7 +111,15 @@ class Machine::Work {
   bool is_whole_again(std::uint32_t node) const;
   void try_to_remove(std::uint32_t node);
   std::optional<ShardId> last_copy_on(std::uint32_t node) const;
+
+  // detail/waits.cc
   void save_waits();
+  bool may_save_later() const;
+  WaitsDocument waits_now();
+  void add_bans(WaitsDocument& waits);
+  void add_pauses(WaitsDocument& waits);
+  void add_unsteady(WaitsDocument& waits);
+  void take_up_shard_waits();
 
   // Something that an operator ordered, and that may end by itself.
   struct Hold {
@@ -139,10 +147,12 @@ class Machine::Work {
   bool plan_again_ = false;            // the last plan left something to do: more is to come when moves are done
   std::set<std::pair<Instant, std::pair<std::uint32_t, std::uint32_t>>> wakes_;  // of shards
   std::set<std::pair<Instant, std::uint32_t>> node_wakes_;
-  std::set<std::pair<Instant, std::uint32_t>> rests_;  // units with something that was put off, and until when
-  std::set<std::uint32_t> permits_;                    // nodes that have one
-  std::set<std::uint32_t> permits_due_;                // of these, those that are to be looked at
-  std::set<std::uint32_t> waiting_;                    // nodes that are waited for
+  std::set<std::pair<Instant, std::uint32_t>> rests_;       // units with something that was put off, and until when
+  std::set<std::uint32_t> permits_;                         // nodes that have one
+  std::set<std::uint32_t> permits_due_;                     // of these, those that are to be looked at
+  std::set<std::uint32_t> waiting_;                         // nodes that are waited for
+  std::set<std::uint32_t> unsteady_;                        // nodes that are suspect, or were a while ago
+  std::set<std::pair<std::uint32_t, ShardIndex>> pausing_;  // by unit: shards with a hand-over that came to nothing a while ago
   using KeyOf = std::tuple<Key::Kind, NodeId, WorkloadId>;
   std::map<KeyOf, std::pair<PutDocument, Instant>> puts_;  // that have not been seen
 
