@@ -16,6 +16,7 @@ Epoch Machine::highest_epoch() const { return work_->highest_epoch(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
+Stoppable Machine::stoppable(const std::vector<NodeId>& nodes) const { return work_->stoppable(nodes); }
 
 void Machine::Work::say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text) {
   if (active_) out_.events.push_back({kind, std::move(shard), std::move(node), std::move(text)});

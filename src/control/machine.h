@@ -147,6 +147,15 @@ struct OrphanState {
   Epoch epoch;  // that it has named
   friend bool operator==(const OrphanState&, const OrphanState&) = default;
 };
+// Whether nodes could stop now, all of them together.
+struct Stoppable {
+  struct Node {
+    NodeId node;
+    std::vector<std::string> why_not;  // in the words of permits; the first ten, and how many more there are. Empty: it could
+  };
+  bool all = true;
+  std::vector<Node> nodes;  // by name, each once
+};
 struct Overview {
   bool active = false;
   ControllerEpoch epoch;
@@ -177,6 +186,8 @@ class Machine {
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
   std::optional<ShardState> explain(const ShardId& shard) const;
+  // Beside those that have a permit. Nothing is given or promised: who wants to stop asks for one. O(shards of these nodes).
+  Stoppable stoppable(const std::vector<NodeId>& nodes) const;
 
  private:
   class Work;

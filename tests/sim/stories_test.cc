@@ -14,7 +14,7 @@
 //   throttles                        throttles; recovery first control/throttles_test
 //   errors                           failing, errors, overdue, one_bad; node/reconciler/failures.story
 //   operations of nodes              cordon (no-leaders too), drain, swap, remove, disable; refused removals control/permits_test
-//   permits                          rolling, permits, permit_time, one_replica; revoked, refused control/permits_test
+//   permits                          rolling, permits, permit_time, one_replica; revoked, refused, several at once control/permits_test
 //   freeze                           freeze, freeze_kept; with a time-out control/patience_test
 //   orphans, a store that lost it    orphans, store_put_back
 //   the view                         linger, drain; control/leadership_test; that routers never go back route/table_test

@@ -35,6 +35,7 @@ class Machine::Work {
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
   std::optional<ShardState> explain(const ShardId& shard);
+  Stoppable stoppable(const std::vector<NodeId>& nodes) const;
 
  private:
   // machine.cc
@@ -107,6 +108,9 @@ class Machine::Work {
   void look_at_permit(std::uint32_t node);
   void answer_permit(std::uint32_t node);
   bool may_stop(std::uint32_t node, std::string& why) const;
+  bool has_leave(const NodeId& node) const;
+  std::string why_not_without(const detail::Unit& unit, std::uint32_t slot, const std::set<NodeId>& without) const;
+  std::vector<std::string> why_not_stop(std::uint32_t node, const std::set<NodeId>& together, std::size_t most) const;
   bool leads_or_is_shown(std::uint32_t node) const;
   bool is_whole_again(std::uint32_t node) const;
   void try_to_remove(std::uint32_t node);
