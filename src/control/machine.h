@@ -156,12 +156,21 @@ struct Stoppable {
   bool all = true;
   std::vector<Node> nodes;  // by name, each once
 };
+// Shards with a replica that would be placed, moved or dropped if the cluster were not in maintenance or frozen: as far as that is known without a plan,
+// which is not made then. What it would move to level the load is not counted.
+struct HeldBack {
+  std::uint32_t placed = 0;
+  std::uint32_t moved = 0;
+  std::uint32_t dropped = 0;
+  friend bool operator==(const HeldBack&, const HeldBack&) = default;
+};
 struct Overview {
   bool active = false;
   ControllerEpoch epoch;
   std::optional<std::string> maintenance;   // why
   std::optional<Duration> maintenance_for;  // how long it is in it
   std::optional<std::string> freeze;        // why
+  std::optional<HeldBack> held_back;        // by these
   std::uint32_t offline = 0;
   std::uint32_t copies = 0;      // under way
   std::uint32_t leaderless = 0;  // shards that should have a leader and have none

@@ -10,7 +10,7 @@
 //   the preferred leader             preferred, restart; properties_test
 //   make before break                hard_spread, drain, swap, replicas, linger
 //   delay, and its floor             lost_for_good, floor, workload_delay, delay_kept, forget
-//   maintenance                      maintenance, zone; with a time-out control/patience_test
+//   maintenance                      maintenance, zone; with a time-out, and what it holds back control/patience_test
 //   throttles                        throttles; recovery first control/throttles_test
 //   errors                           failing, errors, overdue, one_bad; node/reconciler/failures.story
 //   operations of nodes              cordon (no-leaders too), drain, swap, remove, disable; refused removals control/permits_test

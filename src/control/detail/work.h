@@ -65,6 +65,9 @@ class Machine::Work {
   // detail/explain.cc
   void explain_claims(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
+  void explain_held_back(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
+  std::string why_still() const;
+  HeldBack count_held_back() const;
   void add_orphans(Overview& overview) const;
 
   // detail/commits.cc
