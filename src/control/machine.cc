@@ -17,6 +17,7 @@ std::map<WorkloadId, std::uint32_t> Machine::with_data() const { return work_->w
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
+Stoppable Machine::stoppable(const std::vector<NodeId>& nodes) const { return work_->stoppable(nodes); }
 
 void Machine::Work::say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text) {
   if (active_) out_.events.push_back({kind, std::move(shard), std::move(node), std::move(text)});
@@ -154,7 +155,11 @@ void Machine::Work::forget_office() {
   pulsing_.clear();
   suspects_.clear();
   waiting_.clear();
+  unsteady_.clear();
+  pausing_.clear();
   turned_suspect_.clear();
+  world_.bars_end.clear();
+  world_.barring.clear();
   world_.distrusts_itself = false;
   stops_balance_ = false;
   throttles_ = detail::Throttles(options_.broken);
@@ -196,6 +201,10 @@ void Machine::Work::take(Elected elected) {
     const auto permitted = waits_.permits.find(node.name);
     node.permit_before = permitted == waits_.permits.end() ? Duration{} : permitted->second;
     if (node.permit) permits_.insert(n);
+    if (const auto steady = waits_.steady.find(node.name); steady != waits_.steady.end()) {
+      node.steady_since = now_ - std::clamp(steady->second, Duration{}, world_.config.settings.control.steady);
+      unsteady_.insert(n);
+    }
     world_.refresh(n, now_);
     // What was waited before counts; since when it is gone on this clock is now.
     if (node.gone_since) {
@@ -219,14 +228,14 @@ void Machine::Work::take(Elected elected) {
   if (loads_awaited_) loads_look_ = now_ + std::max(settings.loads_pause, settings.session_ttl);
   maintenance_since_ = now_;
   counts_changed_ = true;
+  take_up_shard_waits();
   for (std::uint32_t u = 0; u < world_.units.size(); ++u) {
-    Unit& unit = world_.units[u];
+    const Unit& unit = world_.units[u];
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
       count_copies(u, slot, unit.records[slot]);
       for (const detail::HeldReport& held : unit.reports[slot]) {
-        if (!held.report.gave_up) continue;
-        unit.gave_up.try_emplace({slot, held.node}, now_, held.incarnation);
-        world_.bars_end.insert(now_ + detail::failed_for);
+        if (held.report.gave_up && !unit.gave_up.contains({slot, held.node}))
+          world_.bar(u, slot, held.node, now_, held.incarnation);
       }
     }
   }

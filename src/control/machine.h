@@ -150,12 +150,30 @@ struct OrphanState {
   Epoch epoch;  // that it has named
   friend bool operator==(const OrphanState&, const OrphanState&) = default;
 };
+// Whether nodes could stop now, all of them together.
+struct Stoppable {
+  struct Node {
+    NodeId node;
+    std::vector<std::string> why_not;  // in the words of permits; the first ten, and how many more there are. Empty: it could
+  };
+  bool all = true;
+  std::vector<Node> nodes;  // by name, each once
+};
+// Shards with a replica that would be placed, moved or dropped if the cluster were not in maintenance or frozen: as far as that is known without a plan,
+// which is not made then. What it would move to level the load is not counted.
+struct HeldBack {
+  std::uint32_t placed = 0;
+  std::uint32_t moved = 0;
+  std::uint32_t dropped = 0;
+  friend bool operator==(const HeldBack&, const HeldBack&) = default;
+};
 struct Overview {
   bool active = false;
   ControllerEpoch epoch;
   std::optional<std::string> maintenance;   // why
   std::optional<Duration> maintenance_for;  // how long it is in it
   std::optional<std::string> freeze;        // why
+  std::optional<HeldBack> held_back;        // by these
   std::uint32_t offline = 0;
   std::uint32_t copies = 0;      // under way
   std::uint32_t leaderless = 0;  // shards that should have a leader and have none
@@ -182,6 +200,8 @@ class Machine {
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
   std::optional<ShardState> explain(const ShardId& shard) const;
+  // Beside those that have a permit. Nothing is given or promised: who wants to stop asks for one. O(shards of these nodes).
+  Stoppable stoppable(const std::vector<NodeId>& nodes) const;
 
  private:
   class Work;

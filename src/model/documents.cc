@@ -100,6 +100,16 @@ struct Row<Peer> {
   static constexpr auto parts = std::tuple(&Peer::node, &Peer::state);
 };
 template <>
+struct Row<Ban> {
+  static constexpr std::string_view what = "a ban, [shard, node, time]";
+  static constexpr auto parts = std::tuple(&Ban::shard, &Ban::node, &Ban::waited);
+};
+template <>
+struct Row<ShardWait> {
+  static constexpr std::string_view what = "a shard's wait, [shard, time]";
+  static constexpr auto parts = std::tuple(&ShardWait::shard, &ShardWait::waited);
+};
+template <>
 struct Row<StateEdge> {
   static constexpr std::string_view what = "a transition, [from, to]";
   static constexpr auto parts = std::tuple(&StateEdge::from, &StateEdge::to);
@@ -302,7 +312,9 @@ struct Shape<WaitsDocument> {
   static constexpr auto fields =
       std::tuple(field("gone", &WaitsDocument::gone), field("permits", &WaitsDocument::permits),
                  field("maintenance", &WaitsDocument::maintenance), field("entered", &WaitsDocument::entered),
-                 field("freeze", &WaitsDocument::freeze), field("measured", &WaitsDocument::measured),
+                 field("freeze", &WaitsDocument::freeze), field("steady", &WaitsDocument::steady),
+                 field("bans", &WaitsDocument::bans), field("given_up", &WaitsDocument::given_up),
+                 field("timed_out", &WaitsDocument::timed_out), field("measured", &WaitsDocument::measured),
                  field("epochs_above", &WaitsDocument::epochs_above), field("lost", &WaitsDocument::lost));
 };
 

@@ -206,6 +206,18 @@ std::string_view name(PermitDocument::Stage stage);
 
 // 4. What only the controller writes; records, targets and view are in exchange.h.
 
+// A shard does not come again so soon to a node where it failed for good.
+struct Ban {
+  ShardId shard;
+  NodeId node;
+  Duration waited = {};
+  friend bool operator==(const Ban&, const Ban&) = default;
+};
+struct ShardWait {
+  ShardId shard;
+  Duration waited = {};
+  friend bool operator==(const ShardWait&, const ShardWait&) = default;
+};
 // Time that was waited, not moments: a successor goes on from there, and no clocks are compared.
 struct WaitsDocument {
   std::map<NodeId, Duration> gone;
@@ -213,7 +225,12 @@ struct WaitsDocument {
   std::optional<Duration> maintenance;  // how long it is in it
   bool entered = false;                 // by the controller itself, not by hand
   std::optional<Duration> freeze;
-  bool measured = false;  // loads: a successor levels nothing before it has measured them too
+  std::map<NodeId, Duration> steady;  // for how long those that were suspect are heard of again
+  // Sorted. Where there are very many, only those that end last are kept.
+  std::vector<Ban> bans;
+  std::vector<ShardWait> given_up;   // since a hand-over failed
+  std::vector<ShardWait> timed_out;  // since one took too long
+  bool measured = false;             // loads: a successor levels nothing before it has measured them too
   // The store once lost what it had said: grants are above this, and so many shards of these workloads had data that records may not know of.
   Epoch epochs_above;
   std::map<WorkloadId, std::uint32_t> lost;

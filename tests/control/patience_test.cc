@@ -67,6 +67,76 @@ TEST(Maintenance, ByHandEndsAtItsTimeOutAndASuccessorGoesOnCounting) {
   }
 }
 
+// What is asked for meanwhile is counted, shard by shard, and done when it ends.
+TEST(Maintenance, ShowsWhatItHoldsBack) {
+  Bench bench;
+  bench.config.settings.control.rebalance_delay = 10s;
+  nodes(bench, 4, workload_of(6, 2));
+  EXPECT_FALSE(bench.machine->overview().held_back);
+  bench.config.maintenance = Maintenance{.reason = "disks"};
+  bench.configure();
+  EXPECT_EQ(bench.machine->overview().held_back, HeldBack{});
+  std::uint32_t on_n1 = 0, on_n2 = 0;
+  for (std::uint32_t s = 0; s < 6; ++s) {
+    on_n1 += bench.holders(s).find("n1") != std::string::npos ? 1 : 0;
+    on_n2 += bench.holders(s).find("n2") != std::string::npos ? 1 : 0;
+  }
+  bench.order("n1", {.operation = Operation::drain});
+  EXPECT_EQ(bench.machine->overview().held_back, (HeldBack{.moved = on_n1}));
+  bench.end("n2");
+  bench.run(5s);
+  EXPECT_EQ(bench.machine->overview().held_back, (HeldBack{.moved = on_n1}));  // n2 is waited for
+  bench.run(10s);
+  EXPECT_EQ(bench.machine->overview().held_back, (HeldBack{.placed = on_n2, .moved = on_n1}));
+  for (std::uint32_t s = 0; s < 6; ++s) {
+    const bool moves = bench.holders(s).find("n1") != std::string::npos, lacks = bench.holders(s).find("n2") != std::string::npos;
+    EXPECT_EQ(bench.why(s).find("would move from n1, held back by maintenance: disks") != std::string::npos, moves);
+    EXPECT_EQ(bench.why(s).find("1 more would be placed, held back by maintenance: disks") != std::string::npos, lacks);
+  }
+  bench.config.maintenance.reset();
+  bench.configure();
+  bench.run(2min);
+  EXPECT_FALSE(bench.machine->overview().held_back);
+  for (std::uint32_t s = 0; s < 6; ++s) {
+    EXPECT_EQ(bench.holders(s).find("n1"), std::string::npos);
+    EXPECT_EQ(bench.shard(s).view.others.size(), 1u) << bench.why(s);
+  }
+}
+
+TEST(Maintenance, HoldsBackWhatIsDeletedAndWhatIsNew) {
+  Bench bench;
+  nodes(bench, 3, workload_of(4, 2));
+  bench.config.maintenance = Maintenance{.reason = "disks"};
+  bench.configure();
+  bench.create(workload_of(4, 2), true);
+  EXPECT_EQ(bench.machine->overview().held_back, (HeldBack{.dropped = 4}));
+  EXPECT_NE(bench.why().find("would be dropped on"), std::string::npos) << bench.why();
+  Workload workload = workload_of(3, 2);
+  workload.name = WorkloadId("u");
+  bench.create(workload);
+  EXPECT_EQ(bench.machine->overview().held_back, (HeldBack{.placed = 3, .dropped = 4}));
+}
+
+// An old replica would go, and its place is to be taken: that is one move.
+TEST(Maintenance, HoldsBackMovesThatHaveNotBegun) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 2));
+  const auto before = bench.shard().record.placement;
+  const std::string other = before[0] != NodeId("n1") && before[1] != NodeId("n1")   ? "n1"
+                            : before[0] != NodeId("n2") && before[1] != NodeId("n2") ? "n2"
+                                                                                     : "n3";
+  bench.node(other).obeys = false;
+  bench.order(before[1].str(), {.operation = Operation::drain});
+  bench.run(1s);
+  ASSERT_EQ(bench.shard().record.holders.size(), 3u) << bench.holders();
+  bench.config.maintenance = Maintenance{.reason = "disks"};
+  bench.configure();
+  bench.node(other).obeys = true;
+  bench.run(1min);
+  EXPECT_EQ(bench.machine->overview().held_back, (HeldBack{.dropped = 1})) << bench.why();  // what had begun is finished
+  EXPECT_NE(bench.why().find(fmt::format("would be dropped on {}, held back by", before[1])), std::string::npos) << bench.why();
+}
+
 void freeze(Bench& bench, const Freeze& freeze) {
   nodes(bench, 3, workload_of(1, 3));
   bench.config.freeze = freeze;

@@ -167,6 +167,81 @@ TEST(Permits, AtItsTimeOutANodeCountsAsLostFromThatMoment) {
   }
 }
 
+std::string why_not(const Bench& bench, const std::vector<std::string>& names) {
+  std::vector<NodeId> nodes;
+  for (const std::string& name : names) nodes.emplace_back(name);
+  const Stoppable answer = bench.machine->stoppable(nodes);
+  std::string text;
+  for (const Stoppable::Node& node : answer.nodes) {
+    if (!node.why_not.empty()) text += fmt::format("{}: {}\n", node.node, fmt::join(node.why_not, "; "));
+  }
+  EXPECT_EQ(answer.all, text.empty());
+  return text;
+}
+
+TEST(Stoppable, AnswersForASetAndSaysWhyNotInTheWordsOfPermits) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  EXPECT_EQ(why_not(bench, {}), "");
+  EXPECT_EQ(why_not(bench, {"n1"}), "");
+  EXPECT_EQ(why_not(bench, {"n2", "n1", "n2"}),
+            "n1: t/0 would have 1 serving, and needs 2\nn2: t/0 would have 1 serving, and needs 2\n");
+  EXPECT_EQ(why_not(bench, {"n1", "n9"}), "n9: no node of this name is known\n");
+  EXPECT_EQ(bench.machine->stoppable({NodeId("n2"), NodeId("n1"), NodeId("n2")}).nodes.size(), 2u);
+}
+
+TEST(Stoppable, CountsPermitsThatAreOut) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.ask_permit("n1");
+  bench.run(1s);
+  EXPECT_EQ(why_not(bench, {"n1"}), "");  // it has one
+  EXPECT_EQ(why_not(bench, {"n2"}), "n2: t/0 would have 1 serving, and needs 2\n");
+  bench.ask_permit("n2");
+  bench.run(1s);
+  EXPECT_EQ(bench.permit("n2")->reason, "t/0 would have 1 serving, and needs 2");
+  bench.restart("n1");
+  bench.run(1s);
+  EXPECT_EQ(bench.permit("n2")->stage, Stage::go);
+  EXPECT_EQ(why_not(bench, {"n3"}), "n3: t/0 would have 1 serving, and needs 2\n");
+}
+
+TEST(Stoppable, ThoseThatShareNoShardCouldStopTogether) {
+  Bench bench;
+  bench.planner = [](const Cluster&) {  // t/0 on n1 and n2, t/1 on n3 and n4
+    place::Plan plan;
+    Placement& rows = plan.placement[WorkloadId("t")];
+    for (std::uint32_t n = 0; n < 4; ++n) {
+      rows.add(NodeIndex(n));
+      if (n % 2 == 1) rows.end_row();
+    }
+    return plan;
+  };
+  nodes(bench, 4, workload_of(2, 2));
+  EXPECT_EQ(why_not(bench, {"n1", "n3"}), "");
+  EXPECT_EQ(why_not(bench, {"n1", "n2", "n3"}),
+            "n1: t/0 would have 0 serving, and needs 1\nn2: t/0 would have 0 serving, and needs 1\n");
+}
+
+TEST(Stoppable, NobodyInMaintenanceAndOnlyTheActiveControllerKnows) {
+  Bench bench;
+  nodes(bench, 3, workload_of(1, 3));
+  bench.config.maintenance = Maintenance{.reason = "disks"};
+  bench.configure();
+  EXPECT_EQ(why_not(bench, {"n1"}), "n1: the cluster is in maintenance or frozen\n");
+  bench.feed(Deposed{});
+  EXPECT_EQ(why_not(bench, {"n1"}), "n1: this controller is not the active one\n");
+}
+
+TEST(Stoppable, OfVeryManyReasonsItSaysHowMany) {
+  Bench bench;
+  nodes(bench, 1, workload_of(14, 1));
+  const Stoppable answer = bench.machine->stoppable({NodeId("n1")});
+  ASSERT_EQ(answer.nodes.size(), 1u);
+  ASSERT_EQ(answer.nodes.front().why_not.size(), 11u);
+  EXPECT_EQ(answer.nodes.front().why_not.back(), "and 4 more shards");
+}
+
 TEST(Swap, TheNewOneTakesExactlyTheOldOnesPlace) {
   Bench bench;
   nodes(bench, 4, workload_of(8, 2));

@@ -88,6 +88,13 @@ class AnyDocuments : private AnyCluster {
     out.entered = rng_.chance(1, 2);
     out.freeze = maybe(&AnyDocuments::wait);
     out.measured = rng_.chance(1, 2);
+    for (const NodeId& node : node_ids()) out.steady[node] = wait();
+    for (const ShardIndex shard : shards()) {
+      const ShardId id{WorkloadId("t1"), shard};
+      if (rng_.chance(1, 2)) out.bans.push_back({id, node_id(), wait()});
+      if (rng_.chance(1, 2)) out.given_up.push_back({id, wait()});
+      if (rng_.chance(1, 2)) out.timed_out.push_back({id, wait()});
+    }
     if (rng_.chance(1, 2)) out.epochs_above = Epoch(rng_.below(1 << 20));
     if (rng_.chance(1, 2)) out.lost[WorkloadId("t1")] = small(1000);
     return out;

@@ -10,12 +10,12 @@
 //   the preferred leader             preferred, restart; properties_test
 //   make before break                hard_spread, drain, swap, replicas, linger
 //   delay, and its floor             lost_for_good, floor, workload_delay, delay_kept, forget
-//   maintenance                      maintenance, zone; with a time-out control/patience_test
+//   maintenance                      maintenance, zone; with a time-out, and what it holds back control/patience_test
 //   measured loads                   loads, loads_swing, loads_kept; control/loads_test
 //   throttles                        throttles; recovery first control/throttles_test
 //   errors                           failing, errors, overdue, one_bad; node/reconciler/failures.story
 //   operations of nodes              cordon (no-leaders too), drain, swap, remove, disable; refused removals control/permits_test
-//   permits                          rolling, permits, permit_time, one_replica; revoked, refused control/permits_test
+//   permits                          rolling, permits, permit_time, one_replica; revoked, refused, several at once control/permits_test
 //   freeze                           freeze, freeze_kept; with a time-out control/patience_test
 //   orphans, a store that lost it    orphans, store_put_back, store_lost_with_holders_away
 //   the view                         linger, drain; control/leadership_test; that routers never go back route/table_test

@@ -217,6 +217,7 @@ void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draf
   throttles_.forget({u, slot});
   ShardOutput output = decide(u, slot, later, false);
   if (recovery_waits && !throttles_.recovery_waits()) throttles_.look_again();
+  if (unit.timers[slot].given_up || unit.timers[slot].timed_out) pausing_.emplace(u, unit.shards[slot]);
   const Instant wake = std::min(output.wake, later);
   if (wake > now_ && wake < Instant::max()) wakes_.emplace(wake, std::pair(u, slot));
   count_errors(u, slot);

@@ -29,6 +29,36 @@ void Machine::Work::add_orphans(Overview& overview) const {
   if (overview.orphans.size() > orphans_max) overview.orphans.resize(orphans_max);
 }
 
+// Why nothing moves; empty: it does.
+std::string Machine::Work::why_still() const {
+  if (frozen()) return fmt::format("frozen: {}", world_.config.freeze->reason);
+  if (by_hand()) return fmt::format("maintenance: {}", world_.config.maintenance->reason);
+  return maintenance_ ? fmt::format("maintenance: {}", *maintenance_) : std::string();
+}
+
+HeldBack Machine::Work::count_held_back() const {
+  HeldBack held;
+  for (const Unit& unit : world_.units) {
+    if (!world_.workloads[unit.workload].usable) continue;
+    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+      const detail::Wishes wishes = detail::wishes_of(world_, unit, slot, now_);
+      held.placed += wishes.placed > 0 ? 1 : 0;
+      held.moved += wishes.moved.empty() ? 0 : 1;
+      held.dropped += wishes.dropped.empty() ? 0 : 1;
+    }
+  }
+  return held;
+}
+
+void Machine::Work::explain_held_back(const Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const {
+  if (may_move()) return;
+  const std::string because = why_still();
+  const detail::Wishes wishes = detail::wishes_of(world_, unit, slot, now_);
+  if (wishes.placed > 0) why.push_back(fmt::format("{} more would be placed, held back by {}", wishes.placed, because));
+  for (const NodeId& node : wishes.moved) why.push_back(fmt::format("would move from {}, held back by {}", node, because));
+  for (const NodeId& node : wishes.dropped) why.push_back(fmt::format("would be dropped on {}, held back by {}", node, because));
+}
+
 Overview Machine::Work::overview() const {
   Overview overview{.active = active_,
                     .epoch = epoch_,
@@ -42,6 +72,7 @@ Overview Machine::Work::overview() const {
     overview.maintenance_for = manual_.waited(now_);
   }
   if (frozen()) overview.freeze = world_.config.freeze->reason;
+  if (active_ && !may_move()) overview.held_back = count_held_back();
   for (const Unit& unit : world_.units) {
     const WorkloadInfo& workload = world_.workloads[unit.workload];
     if (!workload.usable || workload.spec.deleted) continue;
@@ -156,6 +187,7 @@ std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
   world_.units[u].timers[*slot] = timers;
   explain_claims(unit, *slot, state.why);
   if (!workload->spec.deleted) explain_missing(unit, *slot, state.why);
+  explain_held_back(unit, *slot, state.why);
   return state;
 }
 

@@ -109,6 +109,7 @@ void Machine::Work::look_at_pulse(std::uint32_t n) {
   node.suspected = suspected;
   if (suspected) {
     suspects_.insert(n);
+    unsteady_.insert(n);
     turned_suspect_.push_back(now_);
     node.steady_since.reset();
   } else {
@@ -257,52 +258,6 @@ void Machine::Work::look_at_hold(Hold& hold, const std::optional<Duration>& time
   world_.plan_due = true;
   permits_due_ = permits_;
   say(Event::Kind::maintenance, std::nullopt, std::nullopt, fmt::format("the time of the {} is over", what));
-}
-
-// Written down as time that was waited, now and then.
-void Machine::Work::save_waits() {
-  if (now_ < saved_ + options_.waits_saved && !waiting_.empty() && waits_.epochs_above == epochs_above() &&
-      waits_.lost == lost_) {
-    if (std::ranges::all_of(waiting_, [&](std::uint32_t n) {
-          return saved_waits_.gone.contains(world_.nodes[n].name) || saved_waits_.permits.contains(world_.nodes[n].name);
-        }))
-      return wake_at(saved_ + options_.waits_saved);
-  }
-  WaitsDocument waits;
-  for (const std::uint32_t n : waiting_) {
-    const NodeInfo& node = world_.nodes[n];
-    const auto gone = detail::gone_for(node, now_);
-    if (gone && !detail::is_on_permit(node))
-      waits.gone.emplace(node.name, std::min(*gone, detail::delays_of(world_, node).back()));
-    if (node.permit_since) waits.permits.emplace(node.name, node.permit_before + (now_ - *node.permit_since));
-  }
-  waits.entered = maintenance_.has_value();
-  if (maintenance_) waits.maintenance = maintenance_before_ + (now_ - *maintenance_since_);
-  // Also once their time is over, or a successor would begin them anew.
-  const auto waited = [&](const Hold& hold, const std::optional<Duration>& timeout) {
-    return timeout ? std::min(hold.waited(now_), *timeout) : hold.waited(now_);
-  };
-  if (world_.config.maintenance) waits.maintenance = waited(manual_, world_.config.maintenance->timeout);
-  if (world_.config.freeze) waits.freeze = waited(freeze_, world_.config.freeze->timeout);
-  waits.measured = loads_believed_ || loads_awaited_;
-  waits.epochs_above = epochs_above();
-  waits.lost = lost_;
-  const bool idle = waits == WaitsDocument{.measured = waits.measured, .epochs_above = waits.epochs_above, .lost = waits.lost};
-  const bool unseen = waits_.epochs_above < waits.epochs_above || waits_.lost != waits.lost;
-  const bool lost = unseen && now_ >= saved_ + options_.put_again;  // it was put, and is not seen
-  if (unseen) wake_at(now_ + options_.put_again);
-  if (waits == saved_waits_ && !lost) return idle ? void() : wake_at(std::max(saved_ + options_.waits_saved, now_ + 1s));
-  const bool news = waits.epochs_above != saved_waits_.epochs_above || waits.lost != saved_waits_.lost ||
-                    waits.entered != saved_waits_.entered || waits.measured != saved_waits_.measured ||
-                    waits.gone.size() != saved_waits_.gone.size() ||
-                    waits.permits.size() != saved_waits_.permits.size() ||
-                    waits.freeze.has_value() != saved_waits_.freeze.has_value() ||
-                    waits.maintenance.has_value() != saved_waits_.maintenance.has_value();
-  if (!idle && !news && !lost && now_ < saved_ + options_.waits_saved) return wake_at(saved_ + options_.waits_saved);
-  saved_ = now_;
-  saved_waits_ = waits;
-  out_.puts.push_back({{.kind = Key::Kind::waits}, std::move(waits)});
-  if (!idle) wake_at(saved_ + options_.waits_saved);
 }
 
 }  // namespace evenkeel::control

@@ -13,6 +13,8 @@ using Stage = PermitDocument::Stage;
 
 namespace {
 
+constexpr std::string_view no_permits_now = "the cluster is in maintenance or frozen";
+
 bool is_given(const PermitDocument& permit) { return permit.stage == Stage::granted || permit.stage == Stage::go; }
 
 bool is_held(const ShardRecord& record, const NodeId& by) {
@@ -26,45 +28,92 @@ bool is_shown(const ShardView& view, const NodeId& node) {
 
 }  // namespace
 
-// Whether every shard that it holds can do without it, and without all others that have a permit: enough serve, and one of them may lead. What is
-// being written counts beside what is.
-bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
-  const NodeId& name = world_.nodes[n].name;
-  const auto stays = [&](const NodeId& other) {
-    const NodeInfo* node = world_.find_node(other);
-    if (other == name || node == nullptr) return false;
-    if (options_.broken == Broken::permits_apart) return true;
-    return !node->granting && !(node->permit && is_given(*node->permit));  // one whose node is back counts until it is taken away
+// It may be gone at any moment. A permit that is being written is as good as given; one whose node is back counts until it is taken away.
+bool Machine::Work::has_leave(const NodeId& name) const {
+  if (options_.broken == Broken::permits_apart) return false;
+  const NodeInfo* node = world_.find_node(name);
+  return node != nullptr && (node->granting || (node->permit && is_given(*node->permit)));
+}
+
+// Why a shard cannot do without these, and without all that have a permit: enough must serve, and one of them may lead. What is being written
+// counts beside what is. Empty: it can.
+std::string Machine::Work::why_not_without(const Unit& unit, std::uint32_t slot, const std::set<NodeId>& without) const {
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
+  const ShardView* next = unit.written(slot).second;
+  std::uint32_t serving = 0;
+  bool led = !workload.spec.lead;
+  const auto add = [&](const NodeId& name) {
+    const NodeInfo* node = world_.find_node(name);
+    if (node == nullptr || without.contains(name) || has_leave(name) || (next != nullptr && !is_shown(*next, name))) return;
+    ++serving;
+    led = led || node->facts.may_lead;
   };
+  const ShardView& view = unit.views[slot];
+  if (view.leader) add(*view.leader);
+  for (const Peer& peer : view.others) add(peer.node);
+  if (serving >= workload.spec.min_active && led) return {};
+  const std::string shard = fmt::format("{}/{}", workload.name, unit.shards[slot]);
+  const auto refusal = workload.refusals.find(unit.shards[slot]);
+  std::string why = serving < workload.spec.min_active
+                        ? fmt::format("{} would have {} serving, and needs {}", shard, serving, workload.spec.min_active)
+                        : fmt::format("{} would have nobody who may lead", shard);
+  if (workload.spec.replicas <= workload.spec.min_active)
+    why += refusal == workload.refusals.end() ? ": another copy is made first" : ", and there is " + refusal->second;
+  return why;
+}
+
+// Shards that it holds and that cannot do without it and those that stop together with it, in words: the first `most`, and how many more there are.
+std::vector<std::string> Machine::Work::why_not_stop(std::uint32_t n, const std::set<NodeId>& together, std::size_t most) const {
+  const NodeId& name = world_.nodes[n].name;
+  std::vector<std::string> reasons;
+  std::size_t more = 0;
   for (const auto& [u, named] : world_.nodes[n].units) {
     const Unit& unit = world_.units[u];
     const WorkloadInfo& workload = world_.workloads[unit.workload];
     if (!workload.usable || workload.spec.deleted) continue;
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      const auto [record, view_next] = unit.written(slot);
-      if (!is_held(unit.records[slot], name) && (record == nullptr || !is_held(*record, name))) continue;
-      std::uint32_t serving = 0;
-      bool led = !workload.spec.lead;
-      const auto add = [&](const NodeId& node) {
-        if (!stays(node) || (view_next != nullptr && !is_shown(*view_next, node))) return;
-        ++serving;
-        led = led || world_.find_node(node)->facts.may_lead;
-      };
-      const ShardView& view = unit.views[slot];
-      if (view.leader) add(*view.leader);
-      for (const Peer& peer : view.others) add(peer.node);
-      if (serving >= workload.spec.min_active && led) continue;
-      const std::string shard = fmt::format("{}/{}", workload.name, unit.shards[slot]);
-      const auto refusal = workload.refusals.find(unit.shards[slot]);
-      why = serving < workload.spec.min_active
-                ? fmt::format("{} would have {} serving, and needs {}", shard, serving, workload.spec.min_active)
-                : fmt::format("{} would have nobody who may lead", shard);
-      if (workload.spec.replicas <= workload.spec.min_active)
-        why += refusal == workload.refusals.end() ? ": another copy is made first" : ", and there is " + refusal->second;
-      return false;
+      const ShardRecord* written = unit.written(slot).first;
+      if (!is_held(unit.records[slot], name) && (written == nullptr || !is_held(*written, name))) continue;
+      std::string why = why_not_without(unit, slot, together);
+      if (why.empty()) continue;
+      if (reasons.size() < most) {
+        reasons.push_back(std::move(why));
+        if (most == 1) return reasons;
+      } else {
+        ++more;
+      }
     }
   }
-  return true;
+  if (more > 0) reasons.push_back(fmt::format("and {} more shards", more));
+  return reasons;
+}
+
+bool Machine::Work::may_stop(std::uint32_t n, std::string& why) const {
+  std::vector<std::string> reasons = why_not_stop(n, {world_.nodes[n].name}, 1);
+  if (reasons.empty()) return true;
+  why = std::move(reasons.front());
+  return false;
+}
+
+Stoppable Machine::Work::stoppable(const std::vector<NodeId>& nodes) const {
+  constexpr std::size_t reasons_max = 10;
+  const std::set<NodeId> together(nodes.begin(), nodes.end());
+  Stoppable answer;
+  for (const NodeId& name : together) {
+    Stoppable::Node& one = answer.nodes.emplace_back(Stoppable::Node{name, {}});
+    const NodeInfo* node = world_.find_node(name);
+    if (!active_) {
+      one.why_not.emplace_back("this controller is not the active one");
+    } else if (node == nullptr) {
+      one.why_not.emplace_back("no node of this name is known");
+    } else if (!may_move()) {
+      one.why_not.emplace_back(no_permits_now);
+    } else {
+      one.why_not = why_not_stop(static_cast<std::uint32_t>(node - world_.nodes.data()), together, reasons_max);
+    }
+    answer.all = answer.all && one.why_not.empty();
+  }
+  return answer;
 }
 
 void Machine::Work::answer_permit(std::uint32_t n) {
@@ -72,7 +121,7 @@ void Machine::Work::answer_permit(std::uint32_t n) {
   PermitDocument next = *node.permit;
   std::string why;
   if (!may_move() && options_.broken != Broken::permit_in_maintenance) {
-    next.reason = "the cluster is in maintenance or frozen";
+    next.reason = no_permits_now;
   } else if (next.allow_outage || may_stop(n, why) || options_.broken == Broken::permit_below_min_active) {
     next.stage = Stage::granted;
     next.reason.clear();

@@ -28,6 +28,32 @@ std::string domain_of(const World& world, const NodeId& name, const std::string&
   return zone.substr(0, end);
 }
 
+// This workload has waited long enough, others may still wait for the node.
+bool is_waited_out(const World& world, const NodeInfo& node, const WorkloadInfo& workload, Instant now) {
+  const auto gone = gone_for(node, now);
+  return gone && !is_on_permit(node) && *gone >= delay_of(world, node, workload);
+}
+
+// How many of the nodes that are waited for must be replaced at once, so that min_active serve.
+std::uint32_t spare_of(const World& world, const WorkloadInfo& info, const Unit& unit, std::uint32_t slot) {
+  const ShardRecord& record = unit.records[slot];
+  if (!record.has_data || world.broken == Broken::wait_below_min_active) return 0;
+  std::uint32_t there = 0;
+  for (const Holder& holder : record.holders) {
+    const NodeFacts* facts = world.facts(unit, slot, holder.node).node;
+    const bool counts =
+        holder.told.str() != state_dropped && !holder.leaving && facts != nullptr && facts->joined && facts->data == holder.data;
+    there += counts ? 1 : 0;
+  }
+  return there < info.spec.min_active ? info.spec.min_active - there : 0;
+}
+
+// It failed there for good, not long ago.
+bool is_banned(const World& world, const Unit& unit, std::uint32_t slot, std::uint32_t node, Instant now) {
+  const auto found = unit.gave_up.find({slot, node});
+  return found != unit.gave_up.end() && now < found->second.since + failed_for && world.broken != Broken::never_replace;
+}
+
 class ProblemMaker {
  public:
   ProblemMaker(const World& world, const ClusterId& name, bool levels, Instant now) : world_(world), levels_(levels), now_(now) {
@@ -171,7 +197,7 @@ class ProblemMaker {
       if (holder.told.str() == state_dropped || std::ranges::find(wanted, holder.node) != wanted.end()) continue;
       if (index_.contains(holder.node)) goers.push_back(holder.node);
     }
-    std::uint32_t spare = spare_of(info, unit, slot);
+    std::uint32_t spare = spare_of(world_, info, unit, slot);
     std::vector<NodeId> row, comers;
     for (const NodeId& name : wanted) {
       const auto found = index_.find(name);
@@ -180,7 +206,7 @@ class ProblemMaker {
       const bool there = !record.has_data || (holder != record.holders.end() && holder->arrived);
       const NodeInfo& node = *world_.find_node(name);
       const NodeFacts& facts = node.facts;
-      if (there && !facts.joined && (spare > 0 || is_waited_out(node, info))) {
+      if (there && !facts.joined && (spare > 0 || is_waited_out(world_, node, info, now_))) {
         spare -= spare > 0 ? 1 : 0;  // another one takes its place at once
         continue;
       }
@@ -222,34 +248,13 @@ class ProblemMaker {
     return stead;
   }
 
-  // This workload has waited long enough, others may still wait for the node.
-  bool is_waited_out(const NodeInfo& node, const WorkloadInfo& workload) const {
-    const auto gone = gone_for(node, now_);
-    return gone && !is_on_permit(node) && *gone >= delay_of(world_, node, workload);
-  }
-
-  // How many of the nodes that are waited for must be replaced at once, so that min_active serve.
-  std::uint32_t spare_of(const WorkloadInfo& info, const Unit& unit, std::uint32_t slot) const {
-    const ShardRecord& record = unit.records[slot];
-    if (!record.has_data || world_.broken == Broken::wait_below_min_active) return 0;
-    std::uint32_t there = 0;
-    for (const Holder& holder : record.holders) {
-      const NodeFacts* facts = world_.facts(unit, slot, holder.node).node;
-      const bool counts = holder.told.str() != state_dropped && !holder.leaving && facts != nullptr && facts->joined &&
-                          facts->data == holder.data;
-      there += counts ? 1 : 0;
-    }
-    return there < info.spec.min_active ? info.spec.min_active - there : 0;
-  }
-
   void add_barred(const WorkloadInfo& info, const Unit& unit, std::uint32_t slot) {
     const auto bar = [&](const NodeId& name) {
       if (const auto found = index_.find(name); found != index_.end())
         cluster_.barred.push_back({info.name, unit.shards[slot], found->second});
     };
     for (auto at = unit.gave_up.lower_bound({slot, 0}); at != unit.gave_up.end() && at->first.first == slot; ++at) {
-      if (now_ < at->second.since + failed_for && world_.broken != Broken::never_replace)
-        bar(world_.nodes[at->first.second].name);
+      if (is_banned(world_, unit, slot, at->first.second, now_)) bar(world_.nodes[at->first.second].name);
     }
     if (!never_lets_go(info.spec)) return;
     const auto relieve = [&](const NodeId& name) {
@@ -449,11 +454,20 @@ std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& p
   return changed;
 }
 
+namespace {
+
+// May have a replica of what is everywhere, if it carries its state model.
+bool has_everything(const NodeInfo& node) {
+  const bool out = node.facts.removed || node.order.operation == Operation::drain;
+  return !out && (node.facts.joined || node.facts.expected_back) && node.live;
+}
+
+}  // namespace
+
 void place_everywhere(World& world) {
   std::vector<const NodeInfo*> able;
   for (const NodeInfo& node : world.nodes) {
-    const bool out = node.facts.removed || node.order.operation == Operation::drain;
-    if (!out && (node.facts.joined || node.facts.expected_back) && node.live) able.push_back(&node);
+    if (has_everything(node)) able.push_back(&node);
   }
   std::ranges::sort(able, {}, &NodeInfo::name);
   for (const WorkloadInfo& info : world.workloads) {
@@ -466,6 +480,66 @@ void place_everywhere(World& world) {
       for (std::uint32_t slot = 0; slot < world.units[u].shards.size(); ++slot) want(world, u, slot, all);
     }
   }
+}
+
+namespace {
+
+// The operator, its own failures or a permit want the shard elsewhere.
+bool is_to_leave(const World& world, const Unit& unit, std::uint32_t slot, const NodeInfo& node, Instant now) {
+  const WorkloadInfo& workload = world.workloads[unit.workload];
+  const ShardId shard{workload.name, unit.shards[slot]};
+  const bool drained = node.order.operation == Operation::drain || swaps_with(world, node) != nullptr;
+  const bool disabled = std::ranges::find(node.order.disabled, shard) != node.order.disabled.end();
+  return drained || disabled || is_banned(world, unit, slot, static_cast<std::uint32_t>(&node - world.nodes.data()), now) ||
+         (never_lets_go(workload.spec) && asks_relief(node));
+}
+
+std::uint32_t count_missing(const World& world, const WorkloadInfo& workload, const std::vector<NodeId>& placement) {
+  if (!is_everywhere(workload)) {
+    const auto placed = static_cast<std::uint32_t>(placement.size());
+    return placed < workload.spec.replicas ? workload.spec.replicas - placed : 0;
+  }
+  return static_cast<std::uint32_t>(std::ranges::count_if(world.nodes, [&](const NodeInfo& node) {
+    return has_everything(node) && carries(*node.live, workload.spec.model->name()) &&
+           std::ranges::find(placement, node.name) == placement.end();
+  }));
+}
+
+}  // namespace
+
+Wishes wishes_of(const World& world, const Unit& unit, std::uint32_t slot, Instant now) {
+  const WorkloadInfo& workload = world.workloads[unit.workload];
+  const ShardRecord& record = unit.records[slot];
+  const auto& placement = placement_of(unit, slot);
+  Wishes wishes;
+  for (const Holder& holder : record.holders) {
+    const bool placed = std::ranges::find(placement, holder.node) != placement.end();
+    if (holder.told.str() != state_dropped && (!placed || workload.spec.deleted)) wishes.dropped.push_back(holder.node);
+  }
+  if (workload.spec.deleted) return wishes;
+  wishes.placed = count_missing(world, workload, placement);
+  std::uint32_t spare = spare_of(world, workload, unit, slot);
+  for (const NodeId& name : placement) {
+    const NodeInfo* node = world.find_node(name);
+    const auto holder = std::ranges::find(record.holders, name, &Holder::node);
+    const bool held = holder != record.holders.end() && holder->told.str() != state_dropped;
+    if (node == nullptr) continue;
+    if (!held) {
+      wishes.placed += node->facts.joined ? 1 : 0;  // it is to come there
+    } else if (node->facts.joined) {
+      if (is_to_leave(world, unit, slot, *node, now)) wishes.moved.push_back(name);
+    } else if (holder->arrived && (spare > 0 || is_waited_out(world, *node, workload, now))) {
+      spare -= spare > 0 ? 1 : 0;
+      ++wishes.placed;  // in its stead
+    }
+  }
+  // One that comes and one that goes are a move.
+  while (wishes.placed > 0 && !wishes.dropped.empty()) {
+    wishes.moved.push_back(wishes.dropped.back());
+    wishes.dropped.pop_back();
+    --wishes.placed;
+  }
+  return wishes;
 }
 
 }  // namespace evenkeel::control::detail

@@ -17,6 +17,13 @@ struct Trouble {
 std::vector<Trouble> leave_out_what_is_wrong(Cluster& problem);
 // Placements that differ from what is wanted now become what is wanted. Returns how many shards that are.
 std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& plan);
+// What is to become of a shard's replicas when something may move, as far as that is known without a plan. O(replicas).
+struct Wishes {
+  std::uint32_t placed = 0;     // that are missing, or are to be made anew elsewhere
+  std::vector<NodeId> moved;    // from there
+  std::vector<NodeId> dropped;  // there
+};
+Wishes wishes_of(const World& world, const Unit& unit, std::uint32_t slot, Instant now);
 // Who is swapped for another one is replaced by it in every placement, without a plan.
 void swap_places(World& world);
 // Workloads that are on every node need no plan.

@@ -73,7 +73,9 @@ struct Orphan {
   bool present = false;  // the report is of the node's present incarnation, and the node has joined
 };
 
-// Moments that the controller remembers; a successor begins them anew, which only makes it more patient.
+// Moments that the controller remembers. Those of hand-overs that came to nothing are saved with the waits; the others a successor begins anew, which
+// only makes it more patient.
+constexpr Duration hand_over_pause = 30s;  // after one that failed
 struct ShardTimers {
   std::optional<Instant> sealing;    // since when the present seal is open
   std::optional<Instant> handing;    // since when the present hand-over is under way

@@ -3,12 +3,6 @@
 #include "evenkeel/control/detail/shard_step.h"
 
 namespace evenkeel::control::detail {
-namespace {
-
-constexpr Duration hand_over_pause = 30s;  // after one that failed
-
-}  // namespace
-
 Epoch ShardStep::next_epoch() const {
   const Epoch named = broken(Broken::forget_named_epochs) ? Epoch(0) : in_.highest;
   return std::max({next_.version.epoch, named, next_.seal.value_or(Epoch(0))}).next();

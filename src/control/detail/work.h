@@ -1,7 +1,7 @@
 #pragma once
 // The machine's work: inputs taken in, touched shards decided, commits made. Split over machine.cc (inputs and the round), detail/commits.cc
-// (from shards to documents), detail/patience.cc (time: who is gone, suspicion, maintenance), detail/permits.cc (who may stop, who may be
-// removed), detail/measuring.cc (loads), detail/explain.cc (what people ask).
+// (from shards to documents), detail/patience.cc (time: who is gone, suspicion, maintenance), detail/waits.cc (what a successor is to know of that),
+// detail/permits.cc (who may stop, who may be removed), detail/measuring.cc (loads), detail/explain.cc (what people ask).
 
 #include <map>
 #include <optional>
@@ -36,6 +36,7 @@ class Machine::Work {
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
   std::optional<ShardState> explain(const ShardId& shard);
+  Stoppable stoppable(const std::vector<NodeId>& nodes) const;
 
  private:
   // machine.cc
@@ -71,6 +72,9 @@ class Machine::Work {
   // detail/explain.cc
   void explain_claims(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
+  void explain_held_back(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
+  std::string why_still() const;
+  HeldBack count_held_back() const;
   void add_orphans(Overview& overview) const;
 
   // detail/commits.cc
@@ -129,11 +133,22 @@ class Machine::Work {
   void look_at_permit(std::uint32_t node);
   void answer_permit(std::uint32_t node);
   bool may_stop(std::uint32_t node, std::string& why) const;
+  bool has_leave(const NodeId& node) const;
+  std::string why_not_without(const detail::Unit& unit, std::uint32_t slot, const std::set<NodeId>& without) const;
+  std::vector<std::string> why_not_stop(std::uint32_t node, const std::set<NodeId>& together, std::size_t most) const;
   bool leads_or_is_shown(std::uint32_t node) const;
   bool is_whole_again(std::uint32_t node) const;
   void try_to_remove(std::uint32_t node);
   std::optional<ShardId> last_copy_on(std::uint32_t node) const;
+
+  // detail/waits.cc
   void save_waits();
+  bool may_save_later() const;
+  WaitsDocument waits_now();
+  void add_bans(WaitsDocument& waits);
+  void add_pauses(WaitsDocument& waits);
+  void add_unsteady(WaitsDocument& waits);
+  void take_up_shard_waits();
 
   // Something that an operator ordered, and that may end by itself.
   struct Hold {
@@ -161,10 +176,12 @@ class Machine::Work {
   bool plan_again_ = false;            // the last plan left something to do: more is to come when moves are done
   std::set<std::pair<Instant, std::pair<std::uint32_t, std::uint32_t>>> wakes_;  // of shards
   std::set<std::pair<Instant, std::uint32_t>> node_wakes_;
-  std::set<std::pair<Instant, std::uint32_t>> rests_;  // units with something that was put off, and until when
-  std::set<std::uint32_t> permits_;                    // nodes that have one
-  std::set<std::uint32_t> permits_due_;                // of these, those that are to be looked at
-  std::set<std::uint32_t> waiting_;                    // nodes that are waited for
+  std::set<std::pair<Instant, std::uint32_t>> rests_;       // units with something that was put off, and until when
+  std::set<std::uint32_t> permits_;                         // nodes that have one
+  std::set<std::uint32_t> permits_due_;                     // of these, those that are to be looked at
+  std::set<std::uint32_t> waiting_;                         // nodes that are waited for
+  std::set<std::uint32_t> unsteady_;                        // nodes that are suspect, or were a while ago
+  std::set<std::pair<std::uint32_t, ShardIndex>> pausing_;  // by unit: shards with a hand-over that came to nothing a while ago
   using KeyOf = std::tuple<Key::Kind, NodeId, WorkloadId>;
   std::map<KeyOf, std::pair<PutDocument, Instant>> puts_;  // that have not been seen
 

@@ -124,6 +124,12 @@ void World::index(std::uint32_t u, std::uint32_t slot) {
   for (const std::uint32_t n : std::exchange(units[u].named_in[slot], std::move(now))) name_in(n, u, false);
 }
 
+void World::bar(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Instant since, Incarnation of) {
+  units[u].gave_up[{slot, n}] = {since, of};
+  bars_end.insert(since + failed_for);
+  barring.insert(u);
+}
+
 // 1. Documents.
 
 void World::take_config(ConfigDocument document) {
@@ -212,8 +218,7 @@ void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Inc
   if (old != reports.end() && replica != nullptr && old->report == *replica && old->incarnation == incarnation) return;
   touch(u, slot);
   if (replica != nullptr && replica->gave_up && (old == reports.end() || !old->report.gave_up)) {
-    units[u].gave_up[{slot, n}] = {now, incarnation};
-    bars_end.insert(now + failed_for);
+    bar(u, slot, n, now, incarnation);
     plan_due = true;
   }
   // A restart has mended it.

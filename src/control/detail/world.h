@@ -166,6 +166,8 @@ class World {
   void touch(std::uint32_t unit, std::uint32_t slot);
   void touch_unit(std::uint32_t unit);
   void touch_all();
+  // The shard failed there for good, then.
+  void bar(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Instant since, Incarnation of);
   // After the records or wanted placements of a slot have changed.
   void index(std::uint32_t unit, std::uint32_t slot);
 
@@ -183,6 +185,7 @@ class World {
   std::set<std::uint32_t> dirty_units;
   std::set<std::uint32_t> urgent_units;  // of these, where leadership may have to change
   std::multiset<Instant> bars_end;       // when shards may come again to where they failed for good
+  std::set<std::uint32_t> barring;       // units with shards that may not come to some node
   std::set<std::uint32_t> nodes_touched;
   std::set<std::uint32_t> relaid;   // units whose slots are others than before
   std::set<std::uint32_t> deleted;  // workloads of which there may be something left

@@ -75,6 +75,16 @@ document waits
 ----
 waits:1:15: error: something stands behind the end: "{"
 
+document waits
+{"format": 1, "bans": [["t1/9", "2m"]]}
+----
+waits:1:24: error: expected a ban, [shard, node, time], found a list of another length
+
+document waits
+{"format": 1, "given_up": [["t1", "2m"]]}
+----
+waits:1:29: error: "t1" names no shard: write WORKLOAD/NUMBER, for example t1/9
+
 document permit
 {"format": 1, "incarnation": "0000000000000001", "stage": "go", "reason": "\q"}
 ----

@@ -168,6 +168,17 @@ document waits
   "measured": true
 }
 
+document waits
+{"format": 1, "steady": {"n3": "20s"}, "bans": [["t1/9", "n3", "2m"], ["t1/9", "n4", "600s"]], "given_up": [["t1/3", "12s"]], "timed_out": [["t1/3", "12s"]]}
+----
+{
+  "format": 1,
+  "steady": {"n3": "20s"},
+  "bans": [["t1/9", "n3", "2m"], ["t1/9", "n4", "10m"]],
+  "given_up": [["t1/3", "12s"]],
+  "timed_out": [["t1/3", "12s"]]
+}
+
 # The truth, a line for each shard and each holder.
 document records
 {"format": 1, "shards": [
