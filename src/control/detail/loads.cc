@@ -1,6 +1,7 @@
 #include "evenkeel/control/detail/loads.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace evenkeel::control::detail {
@@ -12,15 +13,12 @@ Int128 part_of(Int128 whole, Ratio ratio) {
   return whole / million * ratio.millionths() + whole % million * ratio.millionths() / million;
 }
 
-std::vector<Column> columns_of(const ShardLoad& load) {
-  std::vector<Column> columns;
-  for (const ShardLoad::Level& level : load.levels) columns.push_back(level.column);
-  for (const ShardLoad::Said& said : load.said) {
-    if (said.column != no_column) columns.push_back(said.column);
-  }
-  std::ranges::sort(columns);
-  const auto twice = std::ranges::unique(columns);
-  columns.erase(twice.begin(), twice.end());
+// A bit for each that somebody says, or has said.
+std::uint64_t columns_of(const ShardLoad& load) {
+  static_assert(columns_max <= 64);
+  std::uint64_t columns = 0;
+  for (const ShardLoad::Level& level : load.levels) columns |= std::uint64_t{1} << level.column;
+  for (const ShardLoad::Said& said : load.said) columns |= said.column == no_column ? 0 : std::uint64_t{1} << said.column;
   return columns;
 }
 
@@ -61,24 +59,33 @@ const ShardLoad::Level* ShardLoad::find(Column column) const {
   return found == levels.end() || found->column != column ? nullptr : &*found;
 }
 
+// What one node says is together, and in place if it is about as many resources as before.
 bool say(ShardLoad& load, std::uint32_t node, Incarnation incarnation, std::span<const std::pair<Column, Quantity>> said) {
   if (said.empty() && load.said.empty()) return false;
-  std::vector<ShardLoad::Said> now;
-  for (const auto& [column, amount] : said) now.push_back({node, incarnation, column, amount});
-  if (now.empty()) now.push_back({node, incarnation, no_column, {}});
-  std::vector<ShardLoad::Said> before;
-  std::ranges::copy_if(load.said, std::back_inserter(before), [&](const auto& one) { return one.node == node; });
-  if (before == now) return false;
-  std::erase_if(load.said, [&](const auto& one) { return one.node == node; });
-  load.said.insert(load.said.end(), now.begin(), now.end());
-  return true;
+  const std::pair<Column, Quantity> nothing{no_column, {}};
+  const auto now = said.empty() ? std::span(&nothing, 1) : said;
+  const auto first = std::ranges::find(load.said, node, &ShardLoad::Said::node);
+  const auto last = std::find_if(first, load.said.end(), [&](const ShardLoad::Said& one) { return one.node != node; });
+  if (static_cast<std::size_t>(last - first) != now.size()) {
+    load.said.erase(first, last);
+    for (const auto& [column, amount] : now) load.said.push_back({node, incarnation, column, amount});
+    return true;
+  }
+  bool is_new = false;
+  auto at = first;
+  for (const auto& [column, amount] : now) {
+    const ShardLoad::Said before = std::exchange(*at, {node, incarnation, column, amount});
+    is_new |= before != *at++;
+  }
+  return is_new;
 }
 
 std::vector<std::pair<Column, Quantity>> measure(ShardLoad& load, const ShardLoadFacts& facts, Instant now, Duration half) {
   std::vector<std::pair<Column, Quantity>> changes;
   if (std::ranges::none_of(load.said, facts.counts)) return changes;
   std::erase_if(load.said, [&](const ShardLoad::Said& said) { return !facts.counts(said); });
-  for (const Column column : columns_of(load)) {
+  for (std::uint64_t columns = columns_of(load); columns != 0; columns &= columns - 1) {
+    const auto column = static_cast<Column>(std::countr_zero(columns));
     const std::optional<Quantity> measured = largest(load, column, facts);
     const Quantity value = measured ? *measured : facts.spec(column);
     auto level = std::ranges::lower_bound(load.levels, column, {}, &ShardLoad::Level::column);

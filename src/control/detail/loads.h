@@ -70,7 +70,7 @@ struct ShardLoad {
     Quantity believed;
     bool is_believed = false;  // else `believed` is the spec's
   };
-  std::vector<Said> said;     // in no order
+  std::vector<Said> said;     // by each node together
   std::vector<Level> levels;  // by column
 
   const Level* find(Column column) const;

@@ -1,6 +1,7 @@
 // Loads: what pulses say of them, what placement is told, and when it is to plan for that. The rules are in detail/loads.h.
 
 #include <algorithm>
+#include <functional>
 
 #include "evenkeel/control/detail/work.h"
 
@@ -44,6 +45,7 @@ Quantity leader_part(const Workload& spec, const ResourceId& resource) {
 bool Machine::Work::take_load(std::uint32_t u, std::uint32_t slot, std::uint32_t n, const Amounts& load) {
   if (options_.broken == Broken::ignore_loads) return false;
   std::vector<std::pair<Column, Quantity>> said;
+  said.reserve(load.size());
   for (const auto& [resource, amount] : load) {
     const auto column = amount.negative() ? std::nullopt : column_of(world_, resource);
     if (column) said.emplace_back(*column, amount);
@@ -63,7 +65,8 @@ void Machine::Work::measure(std::uint32_t u, std::uint32_t slot) {
     return node.joined && node.incarnation == said.incarnation;
   };
   facts.leader = index_of(world_, unit.views[slot].leader);
-  facts.spec = [&](Column column) { return detail::spec_load(spec, unit.shards[slot], world_.columns[column]); };
+  const auto by_spec = [&](Column column) { return detail::spec_load(spec, unit.shards[slot], world_.columns[column]); };
+  facts.spec = std::ref(by_spec);  // which allocates nothing
   facts.leader_part = [&](Column column) { return leader_part(spec, world_.columns[column]); };
   const auto changes = detail::measure(unit.loads[slot], facts, now_, loads_half());
   if (changes.empty()) return;
@@ -109,30 +112,43 @@ void Machine::Work::forget_loads() {
 
 // From the shards themselves: differences that were added up know nothing of placements that changed since.
 void Machine::Work::count_loads() {
-  const Duration half = loads_half();
   for (NodeInfo& node : world_.nodes) node.loads.assign(world_.columns.size(), {});
-  for (const Unit& unit : world_.units) {
-    const detail::WorkloadInfo& workload = world_.workloads[unit.workload];
+  for (const detail::WorkloadInfo& workload : world_.workloads) {
     if (!workload.usable || workload.spec.deleted || detail::is_everywhere(workload)) continue;
     const Workload& spec = workload.document->spec;
-    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      bool first = true;
-      for (const NodeId& name : detail::placement_of(unit, slot)) {
-        auto& loads = node_of(world_, name).loads;
-        for (Column column = 0; column < world_.columns.size(); ++column) {
-          const ShardLoad::Level* level = unit.loads[slot].find(column);
-          const Quantity by_spec = detail::spec_load(spec, unit.shards[slot], world_.columns[column]);
-          const Quantity believed = level != nullptr && level->is_believed ? level->believed : by_spec;
-          detail::NodeLoad& load = loads[column];
-          load.believed += believed;
-          if (first) load.believed += leader_part(spec, world_.columns[column]);
-          if (level == nullptr) continue;
-          load.off = detail::Smooth(load.off.value() + level->measured.value() - believed,
-                                    load.off.at(now_, half) + level->measured.at(now_, half) - believed, now_);
-        }
-        first = false;
-      }
+    std::vector<Quantity> usual, on_top;
+    for (const ResourceId& resource : world_.columns) {
+      const auto found = spec.load.find(resource);
+      usual.push_back(found == spec.load.end() ? Quantity(0) : found->second);
+      on_top.push_back(leader_part(spec, resource));
     }
+    for (const std::uint32_t u : workload.units) {
+      for (std::uint32_t slot = 0; slot < world_.units[u].shards.size(); ++slot) count_loads(u, slot, usual, on_top);
+    }
+  }
+}
+
+// `usual` is what the workload's spec says of shards that it does not name.
+void Machine::Work::count_loads(std::uint32_t u, std::uint32_t slot, const std::vector<Quantity>& usual,
+                                const std::vector<Quantity>& on_top) {
+  const Unit& unit = world_.units[u];
+  const Workload& spec = world_.workloads[unit.workload].document->spec;
+  const bool own = spec.shard_loads.find(unit.shards[slot]).has_value();
+  const Duration half = loads_half();
+  std::vector<std::vector<detail::NodeLoad>*> nodes;
+  for (const NodeId& name : detail::placement_of(unit, slot)) nodes.push_back(&node_of(world_, name).loads);
+  for (Column column = 0; column < world_.columns.size(); ++column) {
+    const ShardLoad::Level* level = unit.loads[slot].find(column);
+    Quantity believed = own ? detail::spec_load(spec, unit.shards[slot], world_.columns[column]) : usual[column];
+    if (level != nullptr && level->is_believed) believed = level->believed;
+    const Quantity off = level != nullptr ? level->measured.value() - believed : Quantity(0);
+    const Quantity smoothed = level != nullptr ? level->measured.at(now_, half) - believed : Quantity(0);
+    for (auto* const loads : nodes) {
+      detail::NodeLoad& load = (*loads)[column];
+      load.believed += believed;
+      load.off = detail::Smooth(load.off.value() + off, load.off.at(now_, half) + smoothed, now_);
+    }
+    if (!nodes.empty()) (*nodes.front())[column].believed += on_top[column];
   }
 }
 
@@ -196,19 +212,20 @@ void Machine::Work::judge_loads() {
   if (first == nullptr) return;
   const Column column = *off_column(*first, true, means);
   const detail::NodeLoad& load = first->loads[column];
+  const auto roughly = [](Quantity amount) { return format(Quantity::from_nano(amount.nano() / 1'000'000 * 1'000'000)); };
   say(Event::Kind::plan, std::nullopt, first->name,
       fmt::format("carries {} of {}, and {} was planned for: loads have changed",
-                  format(load.believed + load.off.at(now_, loads_half())), world_.columns[column], format(load.believed)));
+                  roughly(load.believed + load.off.at(now_, loads_half())), world_.columns[column], roughly(load.believed)));
   believe_loads();
 }
 
+// What nodes carry is counted anew with the plan that follows.
 void Machine::Work::believe_loads() {
   loads_believed_ = false;
   for (Unit& unit : world_.units) {
     for (ShardLoad& load : unit.loads) loads_believed_ |= detail::believe(load, now_, loads_half());
   }
   for (NodeInfo& node : world_.nodes) node.was_off = false;
-  count_loads();
   loads_changed_ = true;
   world_.plan_due = true;
 }

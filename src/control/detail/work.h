@@ -123,6 +123,8 @@ class Machine::Work {
   void judge_loads();
   void believe_loads();
   void count_loads();
+  void count_loads(std::uint32_t unit, std::uint32_t slot, const std::vector<Quantity>& usual,
+                   const std::vector<Quantity>& on_top);
   void watch_loads();
   std::optional<detail::Column> off_column(const detail::NodeInfo& node, bool smoothed, const std::vector<Quantity>& means) const;
   std::vector<Quantity> mean_loads() const;
