@@ -151,7 +151,7 @@ void spread(const ShardChange& change, Findings& findings) {
   if (!rule.hard || change.spec().model->states().front().count.kind == StateCount::Kind::nodes) return;
   for (const Holder* holder : change.added()) {
     const std::string domain = domain_of(settings, zone_of(seen, holder->node), rule.level);
-    if (domain.empty() || !counts(*holder)) continue;
+    if (domain.empty() || !counts(*holder) || change.is_adopted(*holder)) continue;  // who is adopted is where it is
     findings.held(name);
     for (const Holder& other : change.after.holders) {
       const bool placed = std::ranges::find(change.after.placement, other.node) != change.after.placement.end();
