@@ -44,6 +44,7 @@ std::span<const BrokenName> all_broken() {
       BrokenName{Broken::believe_all_suspects, "believe all suspects"},
       BrokenName{Broken::trust_at_once, "trust at once"},
       BrokenName{Broken::no_throttle, "no throttle"},
+      BrokenName{Broken::no_opening_throttle, "no throttle on openings"},
       BrokenName{Broken::throttle_leaders, "throttle leaders"},
       BrokenName{Broken::never_replace, "never replace"},
       BrokenName{Broken::ignore_disabled, "ignore what is disabled"},

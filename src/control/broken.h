@@ -51,9 +51,10 @@ enum class Broken : std::uint8_t {
   believe_all_suspects,   // however many are not heard of at once, all are suspect
   trust_at_once,          // one that was suspect may lead as soon as it is heard of
   // Limits and errors.
-  no_throttle,       // copies are not counted
-  throttle_leaders,  // a new leader waits while too much is copied
-  never_replace,     // what a node gave up stays there
+  no_throttle,          // copies are not counted
+  no_opening_throttle,  // openings are not counted
+  throttle_leaders,     // a new leader waits while too much is copied
+  never_replace,        // what a node gave up stays there
   // What operators and nodes ask.
   ignore_disabled,          // a shard may be where an operator forbids it
   ignore_cordon,            // what is new comes to a node that is cordoned

@@ -70,6 +70,7 @@ const std::vector<Mutation>& mutations() {
       {believe_all_suspects, "mutations/suspects"},
       {trust_at_once, "mutations/former_suspect"},
       {no_throttle, "mutations/crowd"},
+      {no_opening_throttle, "mutations/openings"},
       {throttle_leaders, "mutations/leaders_and_copies"},
       {never_replace, "failing"},
       {ignore_disabled, "mutations/disable"},
