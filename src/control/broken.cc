@@ -48,6 +48,7 @@ std::span<const BrokenName> all_broken() {
       BrokenName{Broken::believe_every_load, "believe every load"},
       BrokenName{Broken::level_unmeasured, "level what is not measured"},
       BrokenName{Broken::no_throttle, "no throttle"},
+      BrokenName{Broken::no_opening_throttle, "no throttle on openings"},
       BrokenName{Broken::throttle_leaders, "throttle leaders"},
       BrokenName{Broken::never_replace, "never replace"},
       BrokenName{Broken::ignore_disabled, "ignore what is disabled"},

@@ -56,9 +56,10 @@ enum class Broken : std::uint8_t {
   believe_every_load,  // the smallest change of a load is one
   level_unmeasured,    // a successor levels by the specs' loads until it has measured
   // Limits and errors.
-  no_throttle,       // copies are not counted
-  throttle_leaders,  // a new leader waits while too much is copied
-  never_replace,     // what a node gave up stays there
+  no_throttle,          // copies are not counted
+  no_opening_throttle,  // openings are not counted
+  throttle_leaders,     // a new leader waits while too much is copied
+  never_replace,        // what a node gave up stays there
   // What operators and nodes ask.
   ignore_disabled,          // a shard may be where an operator forbids it
   ignore_cordon,            // what is new comes to a node that is cordoned

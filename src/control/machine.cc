@@ -114,7 +114,10 @@ void Machine::Work::take(ConfigDocument config) {
   if (active_ && config.freeze != world_.config.freeze) freeze_ = {};
   if (active_ && config.maintenance != world_.config.maintenance) manual_ = {};
   counts_changed_ = true;
+  const bool limited = detail::limits_openings(world_.config.settings.control);
   world_.take_config(std::move(config));
+  if (detail::limits_openings(world_.config.settings.control) == limited) return;
+  for (std::uint32_t u = 0; u < world_.units.size(); ++u) count_copies(u);  // openings are counted only where they are limited
 }
 
 void Machine::Work::take(std::uint32_t n, std::optional<PermitDocument> permit) {

@@ -176,6 +176,7 @@ struct Overview {
   std::optional<HeldBack> held_back;        // by these
   std::uint32_t offline = 0;
   std::uint32_t copies = 0;      // under way
+  std::uint32_t openings = 0;    // under way; counted only where they are limited
   std::uint32_t leaderless = 0;  // shards that should have a leader and have none
   std::uint32_t below_min_active = 0;
   std::uint32_t errors = 0;          // replicas that have failed

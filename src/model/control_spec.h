@@ -16,7 +16,7 @@ namespace evenkeel {
 
 // At most so many at once, and so many bytes a second; 0: no limit. Bytes are those of a shard's disk load.
 struct Throttle {
-  std::uint32_t copies = 0;
+  std::uint32_t copies = 0;  // or openings
   Quantity bytes_per_second{0};
   friend bool operator==(const Throttle&, const Throttle&) = default;
 };
@@ -39,6 +39,11 @@ struct ControlSettings {
   Throttle balance_per_zone;
   Throttle recovery_per_workload;
   Throttle balance_per_workload;
+  // Replicas that open where there is nothing to copy: of new shards, and after a restart with their data.
+  Throttle openings;
+  Throttle openings_per_node;
+  Throttle openings_per_zone;
+  Throttle openings_per_workload;
   Ratio errors_max = Ratio::percent(5);  // balance stops where more of all replicas are in error
   // Measured loads reach placement when some node carries so much more or less than placement knows; looked at as often as this.
   Ratio loads_margin = Ratio::percent(10);

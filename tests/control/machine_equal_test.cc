@@ -33,6 +33,7 @@ std::string compare(std::uint64_t seed) {
   ConfigDocument config;
   config.settings.control.rebalance_delay = rng.chance(1, 2) ? 5s : 60s;
   config.settings.control.max_offline = 2;
+  if (Rng(seed).split("openings").chance(1, 3)) config.settings.control.openings_per_node.copies = 1;
   toy.configure(config);
   toy.nodes.reserve(5);
   for (std::uint32_t n = 1; n <= 5; ++n) toy.add_node(fmt::format("n{}", n), fmt::format("z{}", n % 3));

@@ -16,7 +16,7 @@ struct Fixture {
   Instant later = Instant::max();
 };
 
-constexpr Slot recovery = Slot::recovery, balance = Slot::balance;
+constexpr Slot recovery = Slot::recovery, balance = Slot::balance, opening = Slot::opening;
 
 TEST(Throttles, EachLimitCountsItsOwnCopies) {
   Fixture fixture;
@@ -32,7 +32,7 @@ TEST(Throttles, EachLimitCountsItsOwnCopies) {
   EXPECT_FALSE(fixture.begins(5, {recovery, 4, 1, "b"}));  // its workload
   EXPECT_TRUE(fixture.begins(6, {recovery, 4, 2, "b"}));
   EXPECT_FALSE(fixture.begins(7, {recovery, 5, 3, "c"}));  // all
-  EXPECT_EQ(fixture.throttles.under_way(), 4u);
+  EXPECT_EQ(fixture.throttles.copies(), 4u);
 }
 
 TEST(Throttles, RecoveryAndBalanceAreCountedApartAndRecoveryComesFirst) {
@@ -100,6 +100,54 @@ TEST(Throttles, AskingTakesNothing) {
   EXPECT_TRUE(fixture.begins(0, copy));
   EXPECT_FALSE(fixture.throttles.has_room(fixture.settings, copy, fixture.now, false));
   EXPECT_FALSE(fixture.throttles.recovery_waits());
+}
+
+TEST(Throttles, OpeningsHaveNoLimitUnlessOneIsSet) {
+  Fixture fixture;
+  EXPECT_FALSE(limits_openings(fixture.settings));
+  for (std::uint32_t shard = 0; shard < 1000; ++shard) EXPECT_TRUE(fixture.begins(shard, {opening, 1, 1, "a"}));
+  for (Throttle ControlSettings::*limit : {&ControlSettings::openings, &ControlSettings::openings_per_node,
+                                           &ControlSettings::openings_per_zone, &ControlSettings::openings_per_workload}) {
+    ControlSettings settings;
+    (settings.*limit).copies = 1;
+    EXPECT_TRUE(limits_openings(settings));
+    Throttles throttles{Broken::nothing};
+    EXPECT_TRUE(throttles.may_begin(settings, {0, 0}, {opening, 1, 1, "a"}, fixture.now, false, fixture.later));
+    EXPECT_FALSE(throttles.may_begin(settings, {0, 1}, {opening, 1, 1, "a"}, fixture.now, false, fixture.later));
+    const bool other = throttles.may_begin(settings, {0, 2}, {opening, 2, 2, "b"}, fixture.now, false, fixture.later);
+    EXPECT_EQ(other, limit != &ControlSettings::openings);
+  }
+}
+
+TEST(Throttles, OpeningsAndCopiesDoNotWaitForEachOther) {
+  Fixture fixture;
+  fixture.settings.recovery.copies = 1;
+  fixture.settings.openings.copies = 1;
+  EXPECT_TRUE(fixture.begins(0, {recovery, 1, 1, "a"}));
+  EXPECT_FALSE(fixture.begins(1, {recovery, 1, 1, "a"}));
+  EXPECT_TRUE(fixture.begins(2, {opening, 1, 1, "a"}, true));  // also where nothing is copied for balance
+  EXPECT_FALSE(fixture.begins(3, {opening, 1, 1, "a"}));
+  EXPECT_EQ(fixture.throttles.copies(), 1u);
+  EXPECT_EQ(fixture.throttles.openings(), 1u);
+  // It has opened, and something is copied for the same shard from now on.
+  fixture.throttles.set({0, 2}, {{balance, 1, 1, "a"}});
+  EXPECT_EQ(fixture.told(), (std::vector<Throttles::Where>{{0, 3}}));
+}
+
+TEST(Throttles, OfManyThatWaitToOpenEachIsToldOnce) {
+  Fixture fixture;
+  fixture.settings.openings.copies = 1;
+  fixture.settings.recovery.copies = 1;
+  EXPECT_TRUE(fixture.begins(0, {opening, 1, 1, "a"}));
+  for (std::uint32_t shard = 1; shard <= 100; ++shard) EXPECT_FALSE(fixture.begins(shard, {opening, 1, 1, "a"}));
+  EXPECT_TRUE(fixture.begins(200, {recovery, 1, 1, "a"}));
+  for (std::uint32_t shard = 201; shard <= 210; ++shard) EXPECT_FALSE(fixture.begins(shard, {recovery, 1, 1, "a"}));
+  fixture.throttles.set({0, 0}, {});
+  fixture.throttles.set({0, 200}, {});
+  EXPECT_EQ(fixture.told().size(), 64u);
+  EXPECT_TRUE(fixture.throttles.looks_again());
+  EXPECT_EQ(fixture.told().size(), 46u);
+  EXPECT_FALSE(fixture.throttles.looks_again());
 }
 
 }  // namespace

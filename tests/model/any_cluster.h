@@ -85,7 +85,8 @@ class AnyCluster {
     out.extra_replicas = 1 + small(3);
     for (Throttle* const limit :
          {&out.recovery, &out.balance, &out.recovery_per_node, &out.balance_per_node, &out.recovery_per_zone,
-          &out.balance_per_zone, &out.recovery_per_workload, &out.balance_per_workload}) {
+          &out.balance_per_zone, &out.recovery_per_workload, &out.balance_per_workload, &out.openings, &out.openings_per_node,
+          &out.openings_per_zone, &out.openings_per_workload}) {
       if (rng_.chance(1, 3)) limit->copies = small(1000);
       if (rng_.chance(1, 3)) limit->bytes_per_second = quantity();
     }

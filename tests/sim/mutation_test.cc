@@ -74,6 +74,7 @@ const std::vector<Mutation>& mutations() {
       {believe_every_load, "loads_swing"},
       {level_unmeasured, "loads_kept"},
       {no_throttle, "mutations/crowd"},
+      {no_opening_throttle, "mutations/openings"},
       {throttle_leaders, "mutations/leaders_and_copies"},
       {never_replace, "failing"},
       {ignore_disabled, "mutations/disable"},

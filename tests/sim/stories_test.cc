@@ -9,10 +9,10 @@
 //   hand-over, and its time-out      lead, hand_over; control/leadership_test
 //   the preferred leader             preferred, restart; properties_test
 //   make before break                hard_spread, drain, swap, replicas, linger
-//   delay, and its floor             lost_for_good, floor, workload_delay, delay_kept, forget
+//   delay, and its floor             lost_for_good, floor, workload_delay, delay_kept, forget; bans and cool-downs control/waits_test
 //   maintenance                      maintenance, zone; with a time-out, and what it holds back control/patience_test
 //   measured loads                   loads, loads_swing, loads_kept; control/loads_test
-//   throttles                        throttles; recovery first control/throttles_test
+//   throttles                        throttles, openings; recovery first control/throttles_test, openings control/openings_test
 //   errors                           failing, errors, overdue, one_bad; node/reconciler/failures.story
 //   operations of nodes              cordon (no-leaders too), drain, swap, remove, disable; refused removals control/permits_test
 //   permits                          rolling, permits, permit_time, one_replica; revoked, refused, several at once control/permits_test

@@ -32,19 +32,41 @@ Quantity Machine::Work::bytes_of(const Unit& unit, ShardIndex shard) const {
   return found == spec.load.end() ? Quantity(0) : found->second;
 }
 
-// Replicas that are on their way to nodes that are there. What is being written ends none of them before it is written.
+// It has what there is to have on its node, and has been told to open it: it does so until it says otherwise.
+bool Machine::Work::is_opening(const Unit& unit, std::uint32_t slot, const Holder& holder, std::uint32_t n) const {
+  const bool comes_with_data = holder.arrived || holder.reason == Reason::first;
+  const StateId& initial = world_.workloads[unit.workload].spec.model->initial();
+  if (!comes_with_data || holder.told == initial || holder.incarnation != world_.nodes[n].facts.incarnation) return false;
+  const auto held = std::ranges::find(unit.reports[slot], n, &detail::HeldReport::node);
+  if (held == unit.reports[slot].end() || held->incarnation != holder.incarnation) return true;
+  return held->report.state == initial && !held->report.gave_up;
+}
+
+// Replicas that are on their way to nodes that are there, and those that open. What is being written ends none of them before it is written.
 void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const ShardRecord& record) {
   const Unit& unit = world_.units[u];
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
+  const bool limits_openings = workload.usable && detail::limits_openings(world_.config.settings.control);
+  const auto is_closed = [&](const Holder& holder) {  // it waits for its turn
+    return workload.usable && holder.told == workload.spec.model->initial() && holder.told != workload.spec.rest;
+  };
   std::vector<detail::Copy> copies;
+  const auto add_one = [&](detail::Slot kind, const detail::NodeInfo& node, ShardIndex shard) {
+    const auto n = static_cast<std::uint32_t>(&node - world_.nodes.data());
+    const bool known = std::ranges::any_of(copies, [&](const detail::Copy& copy) {
+      return copy.node == n && (copy.slot == detail::Slot::opening) == (kind == detail::Slot::opening);
+    });
+    if (!known) copies.push_back({kind, n, unit.workload, node.live->zone, bytes_of(unit, shard)});
+  };
   const auto add = [&](const ShardRecord& from) {
     for (const Holder& holder : from.holders) {
-      if (!from.has_data || holder.arrived || holder.told.str() == state_dropped) continue;
+      const bool copied = from.has_data && !holder.arrived && !is_closed(holder);
+      if ((!copied && !limits_openings) || holder.told.str() == state_dropped) continue;
       const detail::NodeInfo* node = world_.find_node(holder.node);
       if (node == nullptr || !node->facts.joined || node->facts.data != holder.data) continue;
-      const auto n = static_cast<std::uint32_t>(node - world_.nodes.data());
-      if (std::ranges::find(copies, n, &detail::Copy::node) != copies.end()) continue;
-      copies.push_back({holder.reason == Reason::balance ? detail::Slot::balance : detail::Slot::recovery, n, unit.workload,
-                        node->live->zone, bytes_of(unit, from.shard)});
+      if (copied) add_one(holder.reason == Reason::balance ? detail::Slot::balance : detail::Slot::recovery, *node, from.shard);
+      if (limits_openings && is_opening(unit, slot, holder, static_cast<std::uint32_t>(node - world_.nodes.data())))
+        add_one(detail::Slot::opening, *node, from.shard);
     }
   };
   add(record);
@@ -107,6 +129,7 @@ ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& 
                                  .may_move = may_move(),
                                  .may_change_leaders = !freezes_leaders,
                                  .order = order != unit.orders.end() ? &order->second : nullptr,
+                                 .limits_openings = detail::limits_openings(world_.config.settings.control),
                                  .take_slot =
                                      [&](const NodeId& to, detail::Slot kind) {
                                        const detail::NodeInfo* node = world_.find_node(to);
@@ -183,10 +206,10 @@ void Machine::Work::draft_stale_targets(Unit& unit, Draft& draft) {
 namespace {
 
 // Whether nobody misses it for a moment: no replica is to do anything else than before, and clients find the leader where it was; or there is no data
-// yet, or nobody has led but the first one.
-bool can_wait(const ShardRecord& before, const ShardView& shown, const ShardOutput& output) {
+// yet, or nobody has led but the first one. Where openings are limited, who was let open does not wait: others wait for that one.
+bool can_wait(const ShardRecord& before, const ShardView& shown, const ShardOutput& output, bool limits_openings) {
   if (output.forgets_order) return false;
-  if (!before.has_data) return true;
+  if (!before.has_data && !limits_openings) return true;
   const ShardRecord& after = output.record;
   const auto same = [](const Holder& one, const Holder& other) {
     return one.node == other.node && one.incarnation == other.incarnation && one.told == other.told &&
@@ -203,7 +226,8 @@ bool can_wait(const ShardRecord& before, const ShardView& shown, const ShardOutp
 
 bool Machine::Work::put_off(std::uint32_t u, std::uint32_t slot, const ShardOutput& output) {
   Unit& unit = world_.units[u];
-  if (now_ >= unit.rests_until || !can_wait(unit.records[slot], unit.views[slot], output)) return false;
+  const bool limits_openings = detail::limits_openings(world_.config.settings.control);
+  if (now_ >= unit.rests_until || !can_wait(unit.records[slot], unit.views[slot], output, limits_openings)) return false;
   unit.put_off.insert(slot);
   rests_.emplace(unit.rests_until, u);
   return true;

@@ -64,7 +64,8 @@ Overview Machine::Work::overview() const {
                     .epoch = epoch_,
                     .maintenance = maintenance_,
                     .offline = count_offline(),
-                    .copies = throttles_.under_way(),
+                    .copies = throttles_.copies(),
+                    .openings = throttles_.openings(),
                     .errors = world_.errors};
   if (maintenance_ && maintenance_since_) overview.maintenance_for = maintenance_before_ + (now_ - *maintenance_since_);
   if (by_hand()) {

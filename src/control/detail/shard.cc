@@ -89,7 +89,9 @@ void ShardStep::take_back() {
     holder.version = {};
     if (known.report != nullptr) holder.held_before = known.report->version.epoch;
     if (counts(holder)) {
-      holder.told = spec_.rest;
+      // What it has it opens when it is its turn, unless it is to lead: that is decided below.
+      const bool opens = holder.arrived || holder.reason == Reason::first;
+      holder.told = in_.limits_openings && opens && has_closed_state() ? spec_.model->initial() : spec_.rest;
       if (holder.arrived) holder.reason = Reason::restart;
     }
   }
@@ -108,6 +110,19 @@ void ShardStep::doubt_losses() {
   }
 }
 
+// Who is held back opens when there is room, for the reason for which it is there. One that goes has nothing to open.
+bool ShardStep::waits_to_open(Holder& holder) {
+  if (!is_held_back(holder)) return false;
+  if (!is_present(holder) || holder.leaving || spec_.deleted) return true;
+  if (in_.limits_openings && !in_.take_slot(holder.node, Slot::opening)) {
+    say("{} waits for its turn to open", holder.node);
+    return true;
+  }
+  holder.told = spec_.rest;
+  holder.version = {};
+  return false;
+}
+
 // Everybody who counts and does not lead is at rest.
 void ShardStep::set_states() {
   for (Holder& holder : next_.holders) {
@@ -120,7 +135,7 @@ void ShardStep::set_states() {
       const bool bounded = std::ranges::any_of(spec_.model->states(), [&](const State& state) {
         return state.name == holder.told && state.count.kind == StateCount::Kind::number;
       });
-      if (!bounded) tell(holder, spec_.rest, Reason::move);
+      if (!bounded && !waits_to_open(holder)) tell(holder, spec_.rest, Reason::move);
     }
   }
 }

@@ -86,7 +86,8 @@ struct ShardTimers {
   friend bool operator==(const ShardTimers&, const ShardTimers&) = default;
 };
 
-enum class Slot : std::uint8_t { recovery, balance };
+// What is throttled: copies, and openings, where there is nothing to copy.
+enum class Slot : std::uint8_t { recovery, balance, opening };
 
 struct ShardInput {
   const Spec& spec;
@@ -102,7 +103,8 @@ struct ShardInput {
   bool may_move = true;            // no maintenance, no freeze
   bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
   const OrderDocument* order = nullptr;
-  // Asks for a copy to that node; false: not now, and the shard is asked again when there may be room.
+  bool limits_openings = false;  // else nobody asks for one
+  // Asks for a copy to that node, or an opening there; false: not now, and the shard is asked again when there may be room.
   std::function<bool(const NodeId& to, Slot slot)> take_slot;
   Instant now;
   Broken broken = Broken::nothing;

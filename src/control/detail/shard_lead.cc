@@ -25,7 +25,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
       holder.leaving = false;
       holder.copy_from.reset();
     } else {
-      holder.told = spec_.rest;
+      if (!is_held_back(holder)) holder.told = spec_.rest;
       holder.copy_from = to.node;
     }
     if (holder.arrived) holder.reason = reason;  // another one comes for the reason for which it was added

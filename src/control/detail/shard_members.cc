@@ -48,13 +48,25 @@ std::size_t ShardStep::slots_used() const {
   }));
 }
 
-// It has no data yet, so that they may all come at once.
+// It has no data yet, so that they may all come at once. Where openings are limited it begins when one of them may open, in a shard that is to be led
+// the first: if another one opened before it, leadership would move. The others are there from then on, should that one fail, and open in their turn.
 void ShardStep::add_first() {
+  const bool in_turn = in_.limits_openings && has_closed_state();
+  bool begun = std::ranges::any_of(next_.holders, [&](const Holder& holder) { return counts(holder); });
   for (const NodeId& node : next_.placement) {
     const NodeFacts* known = in_.facts(node).node;
     if (find(node) != nullptr || known == nullptr || !known->joined) continue;
-    next_.holders.push_back(
-        {.node = node, .data = known->data, .incarnation = known->incarnation, .told = spec_.rest, .reason = Reason::first});
+    if (in_turn && !begun && !in_.take_slot(node, Slot::opening)) {
+      say("{} waits for its turn to open", node);
+      if (spec_.lead) return;
+      continue;
+    }
+    next_.holders.push_back({.node = node,
+                             .data = known->data,
+                             .incarnation = known->incarnation,
+                             .told = in_turn && begun ? spec_.model->initial() : spec_.rest,
+                             .reason = Reason::first});
+    begun = true;
   }
 }
 

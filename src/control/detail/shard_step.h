@@ -27,6 +27,7 @@ class ShardStep {
   void take_back();
   void doubt_losses();
   void set_states();
+  bool waits_to_open(Holder& holder);
   void reset_failed();
   bool is_order_done() const;
   void finish();
@@ -97,6 +98,13 @@ class ShardStep {
   bool is_failed(const Holder& holder) const;
   bool accepts_loss() const { return in_.order != nullptr && in_.order->accept_loss; }
   std::optional<NodeId> ordered_leader() const { return in_.order != nullptr ? in_.order->lead : std::nullopt; }
+  // Openings can be told apart: who has not opened is in a state of its own.
+  bool has_closed_state() const {
+    const StateId& initial = spec_.model->initial();
+    return initial != spec_.rest && !spec_.model->serves(initial);
+  }
+  // It is there with what it has, and is to open later.
+  bool is_held_back(const Holder& holder) const { return has_closed_state() && holder.told == spec_.model->initial(); }
   bool counts(const Holder& holder) const { return holder.told.str() != state_dropped; }
   // Whose copies the leader counts, as far as it may know: those that have come; of a shard that nobody has come to, all.
   bool is_voter(const Holder& holder) const;

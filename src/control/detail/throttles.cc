@@ -1,6 +1,7 @@
 #include "evenkeel/control/detail/throttles.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace evenkeel::control::detail {
 namespace {
@@ -13,7 +14,33 @@ Duration time_of(Quantity bytes, Quantity per_second) {
   return Duration(static_cast<std::int64_t>(bytes.to_double() / per_second.to_double() * 1e9));
 }
 
+struct Limits {
+  const Throttle& all;
+  const Throttle& node;
+  const Throttle& workload;
+  const Throttle& zone;
+};
+
+Limits limits_of(const ControlSettings& settings, Slot slot) {
+  switch (slot) {
+    case Slot::recovery:
+      return {settings.recovery, settings.recovery_per_node, settings.recovery_per_workload, settings.recovery_per_zone};
+    case Slot::balance:
+      return {settings.balance, settings.balance_per_node, settings.balance_per_workload, settings.balance_per_zone};
+    case Slot::opening:
+      break;
+  }
+  return {settings.openings, settings.openings_per_node, settings.openings_per_workload, settings.openings_per_zone};
+}
+
+std::ptrdiff_t openings_of(const std::vector<Copy>& copies) { return std::ranges::count(copies, Slot::opening, &Copy::slot); }
+
 }  // namespace
+
+bool limits_openings(const ControlSettings& settings) {
+  const auto [all, node, workload, zone] = limits_of(settings, Slot::opening);
+  return all != Throttle{} || node != Throttle{} || workload != Throttle{} || zone != Throttle{};
+}
 
 void Throttles::count(const Copy& copy, int by) {
   Counts& counts = counts_[static_cast<std::size_t>(copy.slot)];
@@ -29,7 +56,9 @@ void Throttles::set(Where where, std::vector<Copy> copies) {
   if (old == copies_.end() ? copies.empty() : old->second == copies) return;
   if (old != copies_.end()) {
     for (const Copy& copy : old->second) count(copy, -1);
-    if (copies.size() < old->second.size()) look_again();
+    const auto before = openings_of(old->second), now = openings_of(copies);
+    const auto size = [](const std::vector<Copy>& all) { return static_cast<std::ptrdiff_t>(all.size()); };
+    if (now < before || size(copies) - now < size(old->second) - before) look_again();
   }
   for (const Copy& copy : copies) count(copy, 1);
   if (copies.empty()) {
@@ -40,16 +69,14 @@ void Throttles::set(Where where, std::vector<Copy> copies) {
 }
 
 std::vector<Throttles::Scope> Throttles::scopes(const ControlSettings& settings, const Copy& copy) {
-  const auto kind = static_cast<std::size_t>(copy.slot);
-  const bool recovery = copy.slot == Slot::recovery;
-  Counts& counts = counts_[kind];
-  Lanes& lanes = lanes_[kind];
+  const Limits limits = limits_of(settings, copy.slot);
+  Counts& counts = counts_[static_cast<std::size_t>(copy.slot)];
+  Lanes& lanes = lanes_[static_cast<std::size_t>(copy.slot)];
   return {
-      {recovery ? settings.recovery : settings.balance, counts.all, lanes.all},
-      {recovery ? settings.recovery_per_node : settings.balance_per_node, counts.by_node[copy.node], lanes.by_node[copy.node]},
-      {recovery ? settings.recovery_per_workload : settings.balance_per_workload, counts.by_workload[copy.workload],
-       lanes.by_workload[copy.workload]},
-      {recovery ? settings.recovery_per_zone : settings.balance_per_zone, counts.by_zone[copy.zone], lanes.by_zone[copy.zone]},
+      {limits.all, counts.all, lanes.all},
+      {limits.node, counts.by_node[copy.node], lanes.by_node[copy.node]},
+      {limits.workload, counts.by_workload[copy.workload], lanes.by_workload[copy.workload]},
+      {limits.zone, counts.by_zone[copy.zone], lanes.by_zone[copy.zone]},
   };
 }
 
@@ -74,11 +101,10 @@ bool Throttles::has_room(const ControlSettings& settings, const Copy& copy, Inst
 
 bool Throttles::may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, bool no_balance,
                           Instant& later) {
-  if (broken_ == Broken::no_throttle) return true;
-  const bool recovery = copy.slot == Slot::recovery;
+  if (broken_ == (copy.slot == Slot::opening ? Broken::no_opening_throttle : Broken::no_throttle)) return true;
   bool may = is_free(settings, copy, now, later);
   // Recovery comes first: balance begins nothing while recovery waits.
-  if (!recovery && (no_balance || !waiting_[0].empty())) may = false;
+  if (copy.slot == Slot::balance && (no_balance || !waiting_[0].empty())) may = false;
   if (!may) {
     waiting_[static_cast<std::size_t>(copy.slot)][where].push_back(copy);
     return false;
@@ -93,21 +119,27 @@ bool Throttles::may_begin(const ControlSettings& settings, Where where, const Co
 }
 
 // All are asked, so that nobody waits behind those of a slow node; to ask costs little beside deciding a shard.
-std::vector<Throttles::Where> Throttles::take_waiting(const ControlSettings& settings, Instant now) {
-  std::vector<Where> taken;
-  if (!freed_) return taken;
-  freed_ = false;
-  const auto& waiting = waiting_[waiting_[0].empty() ? 1 : 0];
-  for (auto at = waiting.lower_bound(from_); at != waiting.end(); ++at) {
+void Throttles::take_waiting(const ControlSettings& settings, Instant now, Slot slot, Where& from, std::vector<Where>& taken) {
+  const auto& waiting = waiting_[static_cast<std::size_t>(slot)];
+  for (auto at = waiting.lower_bound(from); at != waiting.end(); ++at) {
     Instant later = Instant::max();
     if (std::ranges::none_of(at->second, [&](const Copy& copy) { return is_free(settings, copy, now, later); })) continue;
     if (taken.size() == looked_at_once) {
       freed_ = true;
-      from_ = at->first;
-      break;
+      from = at->first;
+      return;
     }
     taken.push_back(at->first);
   }
+  from = {std::numeric_limits<std::uint32_t>::max(), 0};
+}
+
+std::vector<Throttles::Where> Throttles::take_waiting(const ControlSettings& settings, Instant now) {
+  std::vector<Where> taken;
+  if (!freed_) return taken;
+  freed_ = false;
+  take_waiting(settings, now, waiting_[0].empty() ? Slot::balance : Slot::recovery, copies_from_, taken);
+  take_waiting(settings, now, Slot::opening, openings_from_, taken);
   return taken;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Throttles: how many copies are under way, by whom, and whether one more may begin. Leadership and seals are never counted.
+// Throttles: how many copies and openings are under way, by whom, and whether one more may begin. Leadership and seals never wait for that.
 
 #include <cstdint>
 #include <map>
@@ -14,7 +14,10 @@
 
 namespace evenkeel::control::detail {
 
-struct Copy {
+// Some limit on openings is set.
+bool limits_openings(const ControlSettings& settings);
+
+struct Copy {  // or an opening
   Slot slot = Slot::recovery;
   std::uint32_t node = 0;
   std::uint32_t workload = 0;
@@ -36,15 +39,18 @@ class Throttles {
   bool may_begin(const ControlSettings& settings, Where where, const Copy& copy, Instant now, bool no_balance, Instant& later);
   // The same, without taking any.
   bool has_room(const ControlSettings& settings, const Copy& copy, Instant now, bool no_balance) const;
-  // Those who wait and for whom something is free now: recovery first, not too many at once, and each once after something was freed.
+  // Those who wait and for whom something is free now: recovery before balance, not too many at once, and each once after something was freed.
   std::vector<Where> take_waiting(const ControlSettings& settings, Instant now);
-  std::uint32_t under_way() const { return counts_[0].all + counts_[1].all; }
+  std::uint32_t copies() const { return counts_[0].all + counts_[1].all; }
+  std::uint32_t openings() const { return counts_[2].all; }
   // It does not wait any more, unless it asks again.
-  void forget(Where where) { waiting_[0].erase(where), waiting_[1].erase(where); }
+  void forget(Where where) {
+    for (auto& waiting : waiting_) waiting.erase(where);
+  }
   bool recovery_waits() const { return !waiting_[0].empty(); }
   // Those who wait are looked at with the next round.
-  void look_again() { freed_ = true, from_ = {}; }
-  bool looks_again() const { return freed_ && !(waiting_[0].empty() && waiting_[1].empty()); }
+  void look_again() { freed_ = true, copies_from_ = openings_from_ = {}; }
+  bool looks_again() const { return freed_ && !(waiting_[0].empty() && waiting_[1].empty() && waiting_[2].empty()); }
 
  private:
   struct Counts {
@@ -67,14 +73,18 @@ class Throttles {
   };
   std::vector<Scope> scopes(const ControlSettings& settings, const Copy& copy);
   bool is_free(const ControlSettings& settings, const Copy& copy, Instant now, Instant& later);
+  void take_waiting(const ControlSettings& settings, Instant now, Slot slot, Where& from, std::vector<Where>& taken);
 
   Broken broken_;
-  Counts counts_[2];
-  Lanes lanes_[2];
-  std::map<Where, std::vector<Copy>> copies_;
-  std::map<Where, std::vector<Copy>> waiting_[2];  // what each has asked for
+  // By slot.
+  Counts counts_[3];
+  Lanes lanes_[3];
+  std::map<Where, std::vector<Copy>> waiting_[3];  // what each has asked for
+  std::map<Where, std::vector<Copy>> copies_;      // under way, of all slots
   bool freed_ = false;
-  Where from_;  // those before it have been told since something was freed
+  // Those before them have been told since something was freed.
+  Where copies_from_;
+  Where openings_from_;
 };
 
 }  // namespace evenkeel::control::detail

@@ -93,6 +93,7 @@ class Machine::Work {
   Target target_of(const detail::Unit& unit, const RecordBucket& records, std::uint32_t node);
   void count_copies(std::uint32_t unit, std::uint32_t slot, const ShardRecord& record);
   void count_copies(std::uint32_t unit);
+  bool is_opening(const detail::Unit& unit, std::uint32_t slot, const Holder& holder, std::uint32_t node) const;
   void count_errors(std::uint32_t unit, std::uint32_t slot);
   void tell_of(const detail::Unit& unit, const ShardRecord& before, const ShardRecord& after);
   Quantity bytes_of(const detail::Unit& unit, ShardIndex shard) const;

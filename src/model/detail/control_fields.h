@@ -30,6 +30,10 @@ inline constexpr NamedField<ControlSettings, Throttle> settings_throttles[] = {
     {"balance_per_zone", &ControlSettings::balance_per_zone},
     {"recovery_per_workload", &ControlSettings::recovery_per_workload},
     {"balance_per_workload", &ControlSettings::balance_per_workload},
+    {"openings", &ControlSettings::openings},
+    {"openings_per_node", &ControlSettings::openings_per_node},
+    {"openings_per_zone", &ControlSettings::openings_per_zone},
+    {"openings_per_workload", &ControlSettings::openings_per_workload},
 };
 inline constexpr NamedField<WorkloadControl, Duration> workload_durations[] = {
     {"seal_wait", &WorkloadControl::seal_wait},

@@ -75,6 +75,9 @@ Copies count(const ShardChange& change, const Holder& newcomer) {
   const auto add = [&](const ShardId& shard, const ShardRecord& record) {
     for (const Holder& holder : record.holders) {
       if (!counts(holder) || holder.arrived || (holder.reason == Reason::balance) != balance) continue;
+      if (const Recent<Spec>* specs = change.seen.workload(shard.workload);
+          specs != nullptr && holder.told == specs->latest().model->initial())
+        continue;  // it waits for its turn to open
       if (!change.seen.surely_there(holder.node) || change.seen.is_lost(holder)) continue;
       const Said* said = change.seen.said(shard, holder.node, holder.incarnation);
       const bool done = said != nullptr && said->latest.version >= holder.version && said->latest.state == holder.told;
@@ -133,6 +136,71 @@ void limits(const ShardChange& change, Findings& findings) {
   }
 }
 
+// What a node has, and has been told to open, without having done so.
+bool is_opening(const Evidence& seen, const ShardId& shard, const Holder& holder, const StateId& initial) {
+  const NodeEvidence* known = seen.node(holder.node);
+  const bool there = known != nullptr && known->joined && known->incarnation == holder.incarnation && !seen.is_lost(holder);
+  if (!there || !counts(holder) || holder.told == initial || !(holder.arrived || holder.reason == Reason::first)) return false;
+  const Said* said = seen.said(shard, holder.node, holder.incarnation);
+  return said == nullptr || (said->latest.state == initial && !said->failed_since);
+}
+
+// Who opens from now on, beside those that are to lead.
+std::vector<const Holder*> openers(const ShardChange& change, const StateId& initial) {
+  std::vector<const Holder*> found;
+  for (const Holder& holder : change.after.holders) {
+    const Holder* old = find_holder(change.before, holder.node);
+    const bool waited = old != nullptr && (old->incarnation != holder.incarnation || old->told == initial);
+    const bool begins = old == nullptr ? holder.reason == Reason::first && !change.before.has_data : waited;
+    if (!begins || change.is_adopted(holder) || (change.spec().lead && holder.told == *change.spec().lead)) continue;
+    if (is_opening(change.seen, change.shard, holder, initial)) found.push_back(&holder);
+  }
+  return found;
+}
+
+Copies count_openings(const ShardChange& change, const Holder& opener) {
+  Copies openings;
+  const auto add = [&](const ShardId& shard, const ShardRecord& record) {
+    const Recent<Spec>* specs = change.seen.workload(shard.workload);
+    for (const Holder& holder : record.holders) {
+      if (specs == nullptr || !is_opening(change.seen, shard, holder, specs->latest().model->initial())) continue;
+      ++openings.all;
+      openings.node += holder.node == opener.node ? 1 : 0;
+      openings.workload += shard.workload == change.shard.workload ? 1 : 0;
+      openings.zone += zone_of(change.seen, holder.node) == zone_of(change.seen, opener.node) ? 1 : 0;
+    }
+  };
+  for (const auto& [shard, known] : change.seen.shards) {
+    if (shard != change.shard) add(shard, known.record);
+  }
+  add(change.shard, change.after);
+  return openings;
+}
+
+// Only so many open at once; whoever is to lead waits for nobody.
+void openings(const ShardChange& change, Findings& findings) {
+  constexpr std::string_view name = "openings";
+  const Evidence& seen = change.seen;
+  const auto is_limited = [](const ConfigDocument& config) {
+    const ControlSettings& s = config.settings.control;
+    return s.openings.copies + s.openings_per_node.copies + s.openings_per_zone.copies + s.openings_per_workload.copies > 0;
+  };
+  if (seen.config.empty() || !is_limited(seen.config.latest()) || change.is_deleted()) return;
+  const StateId& initial = change.spec().model->initial();
+  for (const Holder* holder : openers(change, initial)) {
+    findings.held(name);
+    const Copies count = count_openings(change, *holder);
+    const bool within = seen.config.any(seen.now, [&](const ConfigDocument& config) {
+      const ControlSettings& s = config.settings.control;
+      return !is_full(s.openings, count.all) && !is_full(s.openings_per_node, count.node) &&
+             !is_full(s.openings_per_zone, count.zone) && !is_full(s.openings_per_workload, count.workload);
+    });
+    if (!within)
+      findings.broken(name, "{} opens on {} as number {} of all, {} of the node, {} of the zone, {} of the workload",
+                      change.name(), holder->node, count.all, count.node, count.zone, count.workload);
+  }
+}
+
 // The part of a zone path down to a level; the whole path where the level is not named.
 std::string domain_of(const Settings& settings, const std::string& zone, const std::string& level) {
   const auto at = std::ranges::find(settings.levels, level) - settings.levels.begin();
@@ -163,10 +231,7 @@ void spread(const ShardChange& change, Findings& findings) {
 }
 
 constexpr Promise table[] = {
-    {"patience", patience},
-    {"calm", calm},
-    {"limits", limits},
-    {"spread", spread},
+    {"patience", patience}, {"calm", calm}, {"limits", limits}, {"openings", openings}, {"spread", spread},
 };
 
 }  // namespace

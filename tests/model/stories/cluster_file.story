@@ -162,7 +162,8 @@ workloads:
 parse
 settings: {session_ttl: 15s, controller_ttl: 3s, rebalance_delay: 10m, max_offline: 3, resume_offline: 0, extra_replicas: 2, permit: 1h,
            steady: 90s, recovery: {bytes_per_second: 50Mi}, balance: {copies: 10}, recovery_per_node: {copies: 8},
-           balance_per_zone: {copies: 4, bytes_per_second: 1.5G}, errors_max: 2.5%, loads_margin: 20%, loads_pause: 5m}
+           balance_per_zone: {copies: 4, bytes_per_second: 1.5G}, openings: {copies: 500}, openings_per_node: {copies: 20}, errors_max: 2.5%,
+           loads_margin: 20%, loads_pause: 5m}
 nodes: [{name: n1}, {name: n2}]
 workloads:
   - {name: t1, shards: 8, replicas: 3, min_active: 2, rebalance_delay: 0s, acks: 2, fencing: epoch, seal_wait: 2s, lag_max: 1000,
@@ -185,6 +186,8 @@ settings:
   recovery: {bytes_per_second: 50Mi}
   balance: {copies: 10}
   balance_per_zone: {copies: 4, bytes_per_second: 1500000000}
+  openings: {copies: 500}
+  openings_per_node: {copies: 20}
   errors_max: 2.5%
   loads_margin: 20%
 nodes:
