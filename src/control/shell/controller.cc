@@ -408,6 +408,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
                  store_.get(keys_.shards(workload, bucket),
                             guarded([this, workload, bucket, view = std::move(view)](Result<store::Read> shards) {
                               if (!view || !shards) return read_later(workload, bucket);
+                              // The write came through in between: this view is older than these records, and must not be written over the newer one.
+                              if (shards->entry && shards->entry->modified > view->revision) return read_again(workload, bucket);
                               writing_.erase({workload, bucket});
                               held_back_.erase(keys_.view(workload, bucket));
                               held_back_.erase(keys_.shards(workload, bucket));
