@@ -15,6 +15,9 @@ bool Machine::at_rest() const { return work_->at_rest(); }
 Epoch Machine::highest_epoch() const { return work_->highest_epoch(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
+std::vector<WorkloadState> Machine::workloads() const { return work_->workloads(); }
+std::optional<ShardView> Machine::view(const ShardId& shard) const { return work_->view(shard); }
+bool Machine::knows(const NodeId& node, Incarnation incarnation) const { return work_->knows(node, incarnation); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
 
 void Machine::Work::say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text) {

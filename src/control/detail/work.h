@@ -34,7 +34,10 @@ class Machine::Work {
   Epoch epochs_above() const { return std::max(options_.epochs_above, waits_.epochs_above); }
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
+  std::vector<WorkloadState> workloads() const;
   std::optional<ShardState> explain(const ShardId& shard);
+  std::optional<ShardView> view(const ShardId& shard) const;
+  bool knows(const NodeId& node, Incarnation incarnation) const;
 
  private:
   // machine.cc
@@ -62,9 +65,12 @@ class Machine::Work {
   bool put_until_seen(const Key& key, PutDocument document);
 
   // detail/explain.cc
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> find(const ShardId& shard) const;  // unit and slot
   void explain_claims(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void add_orphans(Overview& overview) const;
+  bool has_records(const detail::WorkloadInfo& workload) const;
+  void count_missing(const detail::Unit& unit, std::uint32_t& leaderless, std::uint32_t& below_min_active) const;
 
   // detail/commits.cc
   bool work_on(std::uint32_t unit);
