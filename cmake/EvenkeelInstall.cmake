@@ -52,9 +52,9 @@ endforeach()
 # What of sim is for users.
 install(DIRECTORY src/sim/testing/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/sim/testing COMPONENT development
   FILES_MATCHING PATTERN "*.h" PATTERN "detail" EXCLUDE)
-# What the generated messages are compiled to is linked by broker_rpc and store_backends; who wants the messages makes them from their
+# What the generated messages are compiled to is linked by broker_rpc, store_backends and node_shell; who wants the messages makes them from their
 # description.
-install(TARGETS evenkeel_broker_proto evenkeel_mvcc_proto evenkeel_etcd_proto EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(TARGETS evenkeel_broker_proto evenkeel_mvcc_proto evenkeel_etcd_proto evenkeel_pulse_proto EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 install(FILES src/broker/shell/rpc/broker.proto DESTINATION ${CMAKE_INSTALL_DATADIR}/evenkeel/proto COMPONENT development)
 install(FILES packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libevenkeel-dev COMPONENT development)
 

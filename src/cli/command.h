@@ -58,6 +58,7 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
 // The commands, each in the .cc file of its name.
 void add_validate(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
+void add_serve(CLI::App& app, Session& session);
 void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);

@@ -77,20 +77,26 @@ std::string store_url(const Outside& outside, const StoreReach& reach) {
   return variable_or(outside, reach.url, "EVENKEEL_STORE", default_store);
 }
 
-std::unique_ptr<store::Blocking> open_store(Session& session, Outside& outside, const StoreReach& reach, Folder folder) {
+std::optional<StoreChoice> choose_store(Session& session, const Outside& outside, const StoreReach& reach, Folder folder) {
   const auto failed = [&](const Error& error) {
     session.fail(error);
-    return nullptr;
+    return std::nullopt;
   };
-  const auto url = store::parse_url(store_url(outside, reach));
+  auto url = store::parse_url(store_url(outside, reach));
   if (!url) return failed(url.error());
   if (const auto good = check(*url, reach, folder); !good) return failed(good.error());
   auto access = access_of(session, outside, reach);
   if (!access) return failed(access.error());
-  const store::OpenOptions options{.access = *std::move(access), .timeout = reach.timeout};
-  auto opened = store::Blocking::open([&](Loop& loop) { return store::open(loop, *url, options); });
-  if (!opened) return failed(opened.error());
-  return *std::move(opened);
+  return StoreChoice{*std::move(url), {.access = *std::move(access), .timeout = reach.timeout}};
+}
+
+std::unique_ptr<store::Blocking> open_store(Session& session, Outside& outside, const StoreReach& reach, Folder folder) {
+  const auto choice = choose_store(session, outside, reach, folder);
+  if (!choice) return nullptr;
+  auto opened = store::Blocking::open([&](Loop& loop) { return store::open(loop, choice->url, choice->options); });
+  if (opened) return *std::move(opened);
+  session.fail(opened.error());
+  return nullptr;
 }
 
 void fail_store(Session& session, const Error& error) {

@@ -4,6 +4,7 @@
 // No secret is ever a word of a command line, since process lists show those: a password comes from a file or from the environment.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "evenkeel/cli/live.h"
@@ -26,6 +27,13 @@ void add_store_reach(CLI::App& command, Session& session, StoreReach& reach);
 std::string store_url(const Outside& outside, const StoreReach& reach);
 
 enum class Folder : std::uint8_t { must_be_there, may_be_made };  // of an embedded store
+
+// How to open it: nothing is connected yet. Nothing after the session was told why not.
+struct StoreChoice {
+  store::Url url;
+  store::OpenOptions options;
+};
+std::optional<StoreChoice> choose_store(Session& session, const Outside& outside, const StoreReach& reach, Folder folder);
 
 // The store, or null after the session was told why not. Starts threads: signals are watched before, if they are.
 std::unique_ptr<store::Blocking> open_store(Session& session, Outside& outside, const StoreReach& reach,

@@ -4,8 +4,7 @@
 #include "evenkeel/base/quantity.h"
 #include "evenkeel/base/text.h"
 #include "evenkeel/cli/live.h"
-#include "evenkeel/store/backends/embedded/engine.h"
-#include "evenkeel/store/backends/embedded/server.h"
+#include "evenkeel/cli/served_store.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -46,18 +45,17 @@ void serve_store(Session& session, Options options) {
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);  // before the first thread
   Log log = Log::to_stderr({});
-  auto engine = store::embedded::Engine::open(options.data, {.bytes_max = options.quota_bytes, .log = &log});
-  if (!engine) return session.fail(engine.error());
   options.server.log = &log;
-  auto server = store::embedded::Server::start(**engine, options.server);
-  if (!server) return session.fail(server.error());
+  const auto served = serve_folder(options.data, options.quota_bytes, options.server);
+  if (!served) return session.fail(served.error());
+  store::embedded::Server& server = *served->server;
   warn_of_certificates(session, options.server);
-  session.print(fmt::format("serving {} on {}\n", options.data, (*server)->address()));
+  session.print(fmt::format("serving {} on {}\n", options.data, server.address()));
   if (session.status != Exit::done) return;
   outside->tell_ready();
-  while (interrupt.wait() != Outside::Signal::stop) reload(**server, log);
+  while (interrupt.wait() != Outside::Signal::stop) reload(server, log);
   session.say("stopping");
-  (*server)->stop();
+  server.stop();
 }
 
 void add_path(CLI::App& command, Session& session, const std::string& name, std::string& path, const std::string& description) {

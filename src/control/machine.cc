@@ -16,6 +16,9 @@ Epoch Machine::highest_epoch() const { return work_->highest_epoch(); }
 std::map<WorkloadId, std::uint32_t> Machine::with_data() const { return work_->with_data(); }
 Overview Machine::overview() const { return work_->overview(); }
 std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(now); }
+std::vector<WorkloadState> Machine::workloads() const { return work_->workloads(); }
+std::optional<ShardView> Machine::view(const ShardId& shard) const { return work_->view(shard); }
+bool Machine::knows(const NodeId& node, Incarnation incarnation) const { return work_->knows(node, incarnation); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
 Stoppable Machine::stoppable(const std::vector<NodeId>& nodes) const { return work_->stoppable(nodes); }
 

@@ -138,6 +138,16 @@ struct NodeState {
   std::uint32_t replicas = 0;
   std::uint32_t leaders = 0;
 };
+struct WorkloadState {
+  WorkloadId workload;
+  std::string state_model;
+  std::uint32_t shards = 0;
+  std::uint32_t replicas = 0;  // of a shard
+  bool deleted = false;        // its replicas are being dropped
+  std::string trouble;         // what of its document is not followed, and why
+  std::uint32_t leaderless = 0;
+  std::uint32_t below_min_active = 0;
+};
 struct ShardState {
   ShardRecord record;
   ShardView view;
@@ -200,9 +210,13 @@ class Machine {
   std::map<WorkloadId, std::uint32_t> with_data() const;
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;  // by name
+  std::vector<WorkloadState> workloads() const;     // by name. O(shards)
   std::optional<ShardState> explain(const ShardId& shard) const;
   // Beside those that have a permit. Nothing is given or promised: who wants to stop asks for one. O(shards of these nodes).
   Stoppable stoppable(const std::vector<NodeId>& nodes) const;
+  std::optional<ShardView> view(const ShardId& shard) const;
+  // Whether that process is the one that counts under its name: what it pulses is taken.
+  bool knows(const NodeId& node, Incarnation incarnation) const;
 
  private:
   class Work;

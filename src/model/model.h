@@ -8,6 +8,7 @@
 //   control_spec.h  what a cluster and a workload ask of the controller
 //   exchange.h      what controller, nodes and routers tell each other: record, target, report, view
 //   documents.h     all of it as the documents of a store, and their keys
+//   controller_address.h  who is active and where, as a line of the election
 //
 // Values only: they compare with ==, nothing here waits, reads a clock or touches a file, and the same input gives the same output
 // everywhere. A cluster from parse_cluster() has passed check(); one that a program builds is checked by calling it.

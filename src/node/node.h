@@ -91,7 +91,7 @@ class Node {
   virtual Result<> ready(Duration timeout) = 0;
   // Asks for a permit, hands leaders over, closes replicas, ends the session. Says what it could not finish in time; it is gone then anyway.
   virtual Result<> leave(Duration timeout) = 0;
-  // Loads and progress changed a lot: a pulse is sent now. Nothing comes of it where none are sent, as by the nodes of join().
+  // Loads and progress changed a lot: a pulse is sent now, rather than when the next one is due. Nothing comes of it while no controller is connected.
   virtual void touch(const ShardId& shard) = 0;
 };
 

@@ -25,7 +25,7 @@ struct ParticipantOptions {
   bool owns_data = false;
   Rng rng{0};  // incarnations
   std::string version = "0";
-  // Where pulses go; empty: nowhere, as for Node. The simulator has a network of its own.
+  // Where pulses go; empty: nowhere. Node has a connection (shell/pulse_line.h), the simulator a network of its own.
   std::function<void(const Pulse&)> send_pulse;
   // Asked before each pulse: whether it must say everything, since the one who hears it is another one than before, or has missed some. Otherwise it says
   // what is new since the last. Empty: nobody knows, and every tenth says everything.

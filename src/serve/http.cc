@@ -84,6 +84,12 @@ bool names_this_host(const httplib::Request& request) {
   return address && is_local(*address);
 }
 
+bool leads_to(const std::string& route, const std::string& path) {
+  if (!route.ends_with("/*")) return route == path;
+  const std::string_view folder = std::string_view(route).substr(0, route.size() - 1);
+  return path.size() > folder.size() && path.starts_with(folder);
+}
+
 Request taken_from(const httplib::Request& request) {
   Request taken{.method = request.method, .path = request.path, .query = {}, .body = request.body};
   for (const auto& [name, value] : request.params) taken.query.emplace(name, value);
@@ -203,7 +209,7 @@ class HttpServer::Impl {
     const std::string method = request.method == "HEAD" ? "GET" : request.method;
     std::vector<std::string_view> allowed;
     for (const Route& route : routes_) {
-      if (route.path != request.path) continue;
+      if (!leads_to(route.path, request.path)) continue;
       if (route.method == method) return route.handler(taken_from(request));
       allowed.push_back(route.method);
     }

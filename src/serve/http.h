@@ -51,7 +51,7 @@ Response redirect(std::string path);
 
 struct Route {
   std::string method;  // GET, which answers HEAD as well; POST, PUT, PATCH, DELETE
-  std::string path;    // exactly this
+  std::string path;    // exactly this; "/shards/*": all below /shards/
   std::function<Response(const Request&)> handler;
 };
 

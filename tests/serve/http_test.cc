@@ -54,6 +54,16 @@ TEST(Http, RoutesLeadToFunctions) {
   EXPECT_EQ(moved->get_header_value("Location"), "/hello");
 }
 
+TEST(Http, ARouteMayHaveAllBelowIt) {
+  const auto path = [](const Request& request) { return Response{.body = request.path, .headers = {}}; };
+  const auto server = start({{"GET", "/shards/*", path}});
+  auto client = client_of(*server);
+  EXPECT_EQ(client.Get("/shards/t1/7?limit=1")->body, "/shards/t1/7");
+  EXPECT_EQ(client.Get("/shards/a%20b")->body, "/shards/a b");
+  for (const char* other : {"/shards", "/shards/", "/shards1/a"}) EXPECT_EQ(client.Get(other)->status, 404) << other;
+  EXPECT_EQ(client.Post("/shards/t1", "", "text/plain")->status, 405);
+}
+
 TEST(Http, RefusalsSayWhatToDo) {
   const auto server = start({{"GET", "/hello", hello},
                              {"POST", "/hello", hello},

@@ -74,18 +74,44 @@ Overview Machine::Work::overview() const {
   }
   if (frozen()) overview.freeze = world_.config.freeze->reason;
   if (active_ && !may_move()) overview.held_back = count_held_back();
-  for (const Unit& unit : world_.units) {
-    const WorkloadInfo& workload = world_.workloads[unit.workload];
-    if (!workload.usable || workload.spec.deleted) continue;
-    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      const ShardView& view = unit.views[slot];
-      const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
-      overview.leaderless += workload.spec.lead && !view.leader ? 1 : 0;
-      overview.below_min_active += serving < workload.spec.min_active ? 1 : 0;
-    }
-  }
+  for (const Unit& unit : world_.units) count_missing(unit, overview.leaderless, overview.below_min_active);
   add_orphans(overview);
   return overview;
+}
+
+void Machine::Work::count_missing(const Unit& unit, std::uint32_t& leaderless, std::uint32_t& below_min_active) const {
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
+  if (!workload.usable || workload.spec.deleted) return;
+  for (const ShardView& view : unit.views) {
+    const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
+    leaderless += workload.spec.lead && !view.leader ? 1 : 0;
+    below_min_active += serving < workload.spec.min_active ? 1 : 0;
+  }
+}
+
+// Of a deleted one only its highest epoch may be left.
+bool Machine::Work::has_records(const WorkloadInfo& workload) const {
+  return std::ranges::any_of(workload.units, [&](std::uint32_t unit) {
+    return std::ranges::any_of(world_.units[unit].records, [](const ShardRecord& record) { return record.version != Version{}; });
+  });
+}
+
+std::vector<WorkloadState> Machine::Work::workloads() const {
+  std::vector<WorkloadState> list;
+  for (const auto& [name, index] : world_.workloads_by_name()) {
+    const WorkloadInfo& workload = world_.workloads[index];
+    if (!workload.document || (workload.document->deleted && !has_records(workload))) continue;
+    const Workload& spec = workload.document->spec;
+    WorkloadState state{.workload = name,
+                        .state_model = spec.state_model.str(),
+                        .shards = workload.shards,
+                        .replicas = spec.replicas,
+                        .deleted = workload.document->deleted,
+                        .trouble = workload.trouble};
+    for (const std::uint32_t unit : workload.units) count_missing(world_.units[unit], state.leaderless, state.below_min_active);
+    list.push_back(std::move(state));
+  }
+  return list;
 }
 
 std::vector<NodeState> Machine::Work::nodes(Instant now) const {
@@ -172,23 +198,42 @@ void Machine::Work::explain_missing(const Unit& unit, std::uint32_t slot, std::v
   if (planning_ || world_.plan_due) why.push_back("a plan is being made");
 }
 
-std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
+std::optional<std::pair<std::uint32_t, std::uint32_t>> Machine::Work::find(const ShardId& shard) const {
   const WorkloadInfo* workload = world_.find_workload(shard.workload);
   if (workload == nullptr || workload->units.empty()) return std::nullopt;
   const std::uint32_t u = workload->units[bucket_of(shard, static_cast<std::uint32_t>(workload->units.size())).value()];
-  const Unit& unit = world_.units[u];
-  const auto slot = unit.slot(shard.shard);
+  const auto slot = world_.units[u].slot(shard.shard);
   if (!slot) return std::nullopt;
-  ShardState state{unit.records[*slot], unit.views[*slot], {}};
+  return std::pair(u, *slot);
+}
+
+std::optional<ShardView> Machine::Work::view(const ShardId& shard) const {
+  const auto found = find(shard);
+  if (!found) return std::nullopt;
+  return world_.units[found->first].views[found->second];
+}
+
+bool Machine::Work::knows(const NodeId& name, Incarnation incarnation) const {
+  const detail::NodeInfo* node = world_.find_node(name);
+  return node != nullptr && node->facts.joined && node->facts.incarnation == incarnation;
+}
+
+std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
+  const auto found = find(shard);
+  if (!found) return std::nullopt;
+  const auto [u, slot] = *found;
+  const Unit& unit = world_.units[u];
+  const WorkloadInfo* workload = &world_.workloads[unit.workload];
+  ShardState state{unit.records[slot], unit.views[slot], {}};
   if (!workload->trouble.empty()) state.why.push_back(workload->trouble);
   if (!workload->usable) return state;
-  const detail::ShardTimers timers = unit.timers[*slot];
+  const detail::ShardTimers timers = unit.timers[slot];
   Instant later = Instant::max();
-  for (detail::Why& why : decide(u, *slot, later, true).why) state.why.push_back(std::move(why.what));
-  world_.units[u].timers[*slot] = timers;
-  explain_claims(unit, *slot, state.why);
-  if (!workload->spec.deleted) explain_missing(unit, *slot, state.why);
-  explain_held_back(unit, *slot, state.why);
+  for (detail::Why& why : decide(u, slot, later, true).why) state.why.push_back(std::move(why.what));
+  world_.units[u].timers[slot] = timers;
+  explain_claims(unit, slot, state.why);
+  if (!workload->spec.deleted) explain_missing(unit, slot, state.why);
+  explain_held_back(unit, slot, state.why);
   return state;
 }
 

@@ -11,9 +11,10 @@ namespace evenkeel::control {
 using detail::NodeInfo;
 
 void Machine::Work::take(Pulsed pulsed) {
+  // Of a name that no document has named nothing is kept.
+  if (!active_ || world_.find_node(pulsed.pulse.node) == nullptr) return;
   const std::uint32_t n = world_.node(pulsed.pulse.node);
   NodeInfo& node = world_.nodes[n];
-  if (!active_) return;
   if (pulsed.pulse.incarnation != node.facts.incarnation) {
     if (node.facts.joined && std::exchange(node.twin, pulsed.pulse.incarnation) != pulsed.pulse.incarnation)
       say(Event::Kind::node, std::nullopt, node.name,
@@ -58,6 +59,7 @@ bool Machine::Work::progress_matters(const detail::Unit& unit, std::uint32_t slo
 }
 
 void Machine::Work::take(PulseBroken broken) {
+  if (world_.find_node(broken.node) == nullptr) return;
   const std::uint32_t n = world_.node(broken.node);
   NodeInfo& node = world_.nodes[n];
   if (node.pulse_every == Duration{}) return;

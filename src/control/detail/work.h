@@ -35,8 +35,11 @@ class Machine::Work {
   Epoch epochs_above() const { return std::max(options_.epochs_above, waits_.epochs_above); }
   Overview overview() const;
   std::vector<NodeState> nodes(Instant now) const;
+  std::vector<WorkloadState> workloads() const;
   std::optional<ShardState> explain(const ShardId& shard);
   Stoppable stoppable(const std::vector<NodeId>& nodes) const;
+  std::optional<ShardView> view(const ShardId& shard) const;
+  bool knows(const NodeId& node, Incarnation incarnation) const;
 
  private:
   // machine.cc
@@ -70,12 +73,15 @@ class Machine::Work {
   bool put_until_seen(const Key& key, PutDocument document);
 
   // detail/explain.cc
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> find(const ShardId& shard) const;  // unit and slot
   void explain_claims(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_missing(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   void explain_held_back(const detail::Unit& unit, std::uint32_t slot, std::vector<std::string>& why) const;
   std::string why_still() const;
   HeldBack count_held_back() const;
   void add_orphans(Overview& overview) const;
+  bool has_records(const detail::WorkloadInfo& workload) const;
+  void count_missing(const detail::Unit& unit, std::uint32_t& leaderless, std::uint32_t& below_min_active) const;
 
   // detail/commits.cc
   bool work_on(std::uint32_t unit);

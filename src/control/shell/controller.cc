@@ -19,6 +19,7 @@ namespace {
 
 // Epochs that were given and lost with the store before this controller has seen them are fewer.
 constexpr std::uint64_t epochs_unseen = 1000;
+constexpr Duration said_again = 1min;  // that the store does not answer
 
 }  // namespace
 
@@ -57,15 +58,21 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
 
   bool active() const { return active_ && election_ && election_->leading(); }
+  bool in_touch() const { return seen_ && session_ && session_->valid(); }
+  ControllerAddress active_one() const {
+    if (active()) return address();
+    return election_ ? parse_controller_address(election_->view().leader) : ControllerAddress{};
+  }
   ControllerEpoch epoch() const { return epoch_; }
   const Machine& machine() const { return *machine_; }
   void on_event(std::function<void(const Event&)> handler) { on_event_ = std::move(handler); }
-  void feed(Input input) { perform(machine_->step(std::move(input), loop_.now())); }
-  void resign(store::Answer<void> answer) {
-    if (!election_) return loop_.post([answer = std::move(answer)]() mutable { answer({}); }), void();
-    depose();
-    election_->resign(std::move(answer));
+  void feed(Input input) {
+    const Instant begun = loop_.now();
+    Output out = machine_->step(std::move(input), begun);
+    if (options_.on_step) options_.on_step(loop_.now() - begun);
+    perform(std::move(out));
   }
+  void resign(store::Answer<void> answer);
 
  private:
   MachineOptions machine_options() const {
@@ -79,6 +86,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void log(std::string_view what, const Error& error) const {
     if (options_.log != nullptr) options_.log->warn(what, {{"error", error.message}});
   }
+  ControllerAddress address() const { return {options_.name, options_.http, options_.pulse}; }
   // Calls back only while the Controller is there.
   template <class Call>
   auto guarded(Call call) {
@@ -99,9 +107,14 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void take_session(Result<std::unique_ptr<store::Session>> session) {
     if (!session) {
-      log("session", session.error());
+      // It is tried again each time, and said now and then.
+      if (loop_.now() >= quiet_until_) {
+        log("session", session.error());
+        quiet_until_ = later(loop_.now(), said_again);
+      }
       return stand_again();
     }
+    quiet_until_ = {};
     session_ = std::move(*session);
     session_->on_event([this](store::Session::Event event) {
       if (event != store::Session::Event::lost) return;
@@ -110,7 +123,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     });
     locks_ = std::make_unique<locks::Locks>(store_, session_.get(), names_ ? std::optional(Rng(names_->next())) : std::nullopt);
     election_ =
-        std::make_unique<locks::Election>(store_, *locks_, keys_.controller(), locks::ElectionOptions{.meta = options_.name});
+        std::make_unique<locks::Election>(store_, *locks_, keys_.controller(), locks::ElectionOptions{.meta = format(address())});
     election_->on_change([this](const locks::Election::View& view) {
       if (!view.leading) return depose();
       if (!leads_) begin_office(*view.guard);
@@ -120,6 +133,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   // Not at once: whoever is told of a loss is inside of what is lost.
   void stand_again() {
     loop_.cancel(pause_);
+    if (resigned_) return;
     pause_ = loop_.post_after(options_.session_ttl / 3, [this] {
       election_.reset();
       locks_.reset();
@@ -378,11 +392,18 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       txn.compare(as_known(order)).erase(order);  // not another one that has come since
     }
     writing_.insert({workload, bucket});
-    store_.txn(std::move(txn),
-               guarded([this, workload, bucket, office = epoch_, erases = commit.erases](Result<store::Committed> done) {
+    store_.txn(std::move(txn), guarded([this, workload, bucket, office = epoch_, erases = commit.erases,
+                                        begun = loop_.now()](Result<store::Committed> done) {
+                 measure(begun, done);
                  if (office != epoch_) return read_again(workload, bucket);  // of another office than this
                  answered(workload, bucket, erases, std::move(done));
                }));
+  }
+
+  void measure(Instant begun, const Result<store::Committed>& done) const {
+    if (!options_.on_commit) return;
+    using Outcome = Answered::Outcome;
+    options_.on_commit(loop_.now() - begun, !done ? Outcome::unknown : done->succeeded ? Outcome::done : Outcome::moved);
   }
 
   void answered(const WorkloadId& workload, Bucket bucket, bool erases, Result<store::Committed> done) {
@@ -474,6 +495,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::optional<Rng> names_;
   std::function<void(const Event&)> on_event_;
   bool gone_ = false;
+  bool resigned_ = false;
+  Instant quiet_until_;  // that there is no session is not said again before
 
   std::unique_ptr<store::Session> session_;
   std::unique_ptr<locks::Locks> locks_;
@@ -504,12 +527,28 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::optional<Machine> machine_;
 };
 
+void Controller::Work::resign(store::Answer<void> answer) {
+  resigned_ = true;
+  loop_.cancel(pause_);
+  if (!election_) return loop_.post([answer = std::move(answer)]() mutable { answer({}); }), void();
+  depose();
+  election_->resign(guarded([this, answer = std::move(answer)](Result<> left) mutable {
+    if (!session_) return answer(std::move(left));
+    session_->end([answer = std::move(answer), left = std::move(left)](const Result<store::Revision>& ended) mutable {
+      if (left && !ended) return answer(fail(ended.error()));
+      answer(std::move(left));
+    });
+  }));
+}
+
 Controller::Controller(store::Store& store, ControllerOptions options)
     : work_(std::make_shared<Work>(store, std::move(options))) {
   work_->start();
 }
 Controller::~Controller() { work_->stop(); }
 bool Controller::active() const { return work_->active(); }
+bool Controller::in_touch() const { return work_->in_touch(); }
+ControllerAddress Controller::active_one() const { return work_->active_one(); }
 ControllerEpoch Controller::epoch() const { return work_->epoch(); }
 const Machine& Controller::machine() const { return work_->machine(); }
 void Controller::on_event(std::function<void(const Event&)> handler) { work_->on_event(std::move(handler)); }

@@ -18,6 +18,7 @@
 #include "evenkeel/base/log.h"
 #include "evenkeel/base/rng.h"
 #include "evenkeel/control/machine.h"
+#include "evenkeel/model/controller_address.h"
 #include "evenkeel/store/store.h"
 
 namespace evenkeel::control {
@@ -29,12 +30,16 @@ Planner plan_at_once();
 struct ControllerOptions {
   ClusterId cluster;
   std::string name;           // shown to people; unique among the cluster's controllers
+  std::string http, pulse;    // where this one is asked, and where nodes pulse to: told to all while it is active; may be empty
   Duration session_ttl = 3s;  // of its own session
   Planner planner = plan_at_once();
   std::optional<Rng> names;  // of its sessions, for runs that must be the same each time; none: by the system's chance
   Duration gather = 50ms;    // the machine's
   MachineOptions machine;    // the cluster's name, and `gather`, are taken from above
   Log* log = nullptr;
+  // For whoever measures: what a step took; what a write of a bucket took, and what became of it.
+  std::function<void(Duration)> on_step;
+  std::function<void(Duration, Answered::Outcome)> on_commit;
 };
 
 class Controller {
@@ -45,13 +50,16 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
   bool active() const;
-  ControllerEpoch epoch() const;  // of its latest election
+  // The store has answered lately, and all that is there has been seen once: what is asked of the machine is as it is.
+  bool in_touch() const;
+  ControllerAddress active_one() const;  // as far as is known; nobody: an empty name
+  ControllerEpoch epoch() const;         // of its latest election
   const Machine& machine() const;
   void on_event(std::function<void(const Event&)> handler);
   // What came over a node's connection.
   void pulse(const Pulse& pulse, Duration every);
   void pulse_broken(const NodeId& node);
-  // Leaves the office properly, for a restart of this process.
+  // Leaves the office and ends its session properly, for a restart of this process: it does not stand again.
   void resign(store::Answer<void> answer);
 
  private:

@@ -12,6 +12,7 @@
 #include "evenkeel/node/participant.h"
 #include "evenkeel/node/shell/data_folder.h"
 #include "evenkeel/node/shell/pool.h"
+#include "evenkeel/node/shell/pulse_line.h"
 #include "evenkeel/store/backends/open.h"
 
 namespace evenkeel::node {
@@ -71,6 +72,7 @@ class RealNode final : public Node {
   RealLoop loop_;
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Pool> pool_;
+  std::unique_ptr<PulseLine> pulses_;
   std::unique_ptr<Participant> participant_;
   bool ending_ = false;  // the loop's
   std::jthread thread_;
@@ -97,6 +99,14 @@ Result<> RealNode::begin(ShardHandler& handler, std::vector<Held> inventory) {
   pool_ = std::make_unique<Pool>(loop_, handler, std::move(inventory), options_.threads, options_.broker);
   ParticipantOptions options{.node = options_, .data = folder_.id(), .owns_data = folder_.locked(), .rng = Rng(random_seed())};
   options.on_stuck = [this](const Stuck& stuck) { on_stuck(stuck); };
+  options.pulse = options_.session_ttl / 3;
+  pulses_ = std::make_unique<PulseLine>(*store_, PulseLineOptions{.cluster = options_.cluster,
+                                                                  .every = options.pulse,
+                                                                  .rng = Rng(random_seed()),
+                                                                  .on_open = [this] { participant_->pulse_now(); },
+                                                                  .log = options_.log});
+  options.send_pulse = [this](const Pulse& pulse) { pulses_->send(pulse); };
+  options.pulse_all = [this] { return pulses_->must_say_all(); };
   participant_ = std::make_unique<Participant>(*store_, *pool_, std::move(options));
   return {};
 }
@@ -119,7 +129,7 @@ RealNode::~RealNode() {
     return true;
   });
   pool_.reset();
-  on_loop<bool>([this] { return participant_.reset(), store_.reset(), true; });
+  on_loop<bool>([this] { return participant_.reset(), pulses_.reset(), store_.reset(), true; });
   loop_.stop();
 }
 

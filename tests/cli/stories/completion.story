@@ -47,6 +47,7 @@ run __complete
 ----
 validate	Check a cluster file, and print what it says
 plan	Plan where everything should be, what moves for it, and why
+serve	Run the daemon: a cluster's controller, its store, and HTTP
 broker	Work with a node's resource broker
 store	Serve a coordination store, and look into any
 lock	Run commands under a lock, and see who holds which

@@ -10,6 +10,7 @@ run
 ! Subcommands:
 !   validate                    Check a cluster file, and print what it says
 !   plan                        Plan where everything should be, what moves for it, and why
+!   serve                       Run the daemon: a cluster's controller, its store, and HTTP
 !   broker                      Work with a node's resource broker
 !   store                       Serve a coordination store, and look into any
 !   lock                        Run commands under a lock, and see who holds which
@@ -37,6 +38,7 @@ Options:
 Subcommands:
   validate                    Check a cluster file, and print what it says
   plan                        Plan where everything should be, what moves for it, and why
+  serve                       Run the daemon: a cluster's controller, its store, and HTTP
   broker                      Work with a node's resource broker
   store                       Serve a coordination store, and look into any
   lock                        Run commands under a lock, and see who holds which
@@ -205,7 +207,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, broker, store, lock, routes, sim, version, completion, man
+!   known: validate, plan, serve, broker, store, lock, routes, sim, version, completion, man
 !   see: evenkeel --help
 exit 2
 

@@ -1,0 +1,29 @@
+#pragma once
+// What the daemon's HTTP asks about: a controller, its events, and what is counted. All of it is the loop's.
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "evenkeel/control/shell/controller.h"
+#include "evenkeel/serve/api.h"
+#include "evenkeel/serve/metrics.h"
+#include "evenkeel/serve/pulse_server.h"
+
+namespace evenkeel::serve::detail {
+
+struct Watched {
+  ClusterId cluster;
+  ControllerAddress self;
+  Loop* loop = nullptr;
+  const control::Controller* controller = nullptr;  // null: not yet, or not any more
+  const PulseServer* pulses = nullptr;
+  std::deque<NumberedEvent> events;
+  std::uint64_t last_event = 0;
+  Counted counted;
+
+  Answerer answerer() const { return {cluster, controller->active(), controller->in_touch(), controller->active_one(), self}; }
+};
+
+}  // namespace evenkeel::serve::detail
