@@ -327,7 +327,7 @@ bool agreed(Session& session, Outside& outside, const std::string& question) {
 }  // namespace
 
 bool change(Session& session, Outside& outside, OpenCluster& cluster, const Result<control::Changes>& changes,
-            const ChangeOptions& options, const std::string& question) {
+            const ChangeOptions& options, const std::string& question, std::string* later) {
   if (!changes) return session.fail(changes.error()), false;
   if (const auto good = cluster.check(*changes); !good) return session.fail(good.error()), false;
   for (const std::string& note : changes->notes) session.say(note);
@@ -343,7 +343,8 @@ bool change(Session& session, Outside& outside, OpenCluster& cluster, const Resu
     if (!done) return fail_store(session, done.error()), false;
     revision = *done;
   }
-  session.print(written_as(cluster, *changes, revision, options.output));
+  std::string written = written_as(cluster, *changes, revision, options.output);
+  later != nullptr ? void(*later = std::move(written)) : session.print(written);
   return session.status == Exit::done;
 }
 

@@ -80,10 +80,10 @@ struct ChangeOptions {
 // --dry-run and -o; and --yes, where a change is asked about.
 void add_change_options(CLI::App& command, Session& session, ChangeOptions& options, bool asks);
 
-// Shows a change, asks `question` if there is one, writes it, and prints what was written. False: it was refused, or nothing was written for
-// another reason, and the session knows.
+// Shows a change, asks `question` if there is one, writes it, and prints what was written, or keeps that in `later` for who has more to do first. False:
+// it was refused, or nothing was written for another reason, and the session knows.
 bool change(Session& session, Outside& outside, OpenCluster& cluster, const Result<control::Changes>& changes,
-            const ChangeOptions& options, const std::string& question = "");
+            const ChangeOptions& options, const std::string& question = "", std::string* later = nullptr);
 
 // What a document is called: "node/n1", "workload/t1", "shard/t1/9", "cluster/pages".
 std::string name_of(const ClusterId& cluster, const Key& key);

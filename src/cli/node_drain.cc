@@ -1,5 +1,8 @@
 // evenkeel node drain: leaders first, then replicas; with --wait until nothing is left, or until it is clear that it cannot be.
 
+#include <algorithm>
+#include <ranges>
+
 #include "evenkeel/base/clock.h"
 #include "evenkeel/cli/cluster_access.h"
 #include "evenkeel/control/survey.h"
@@ -60,7 +63,10 @@ class Follower {
       if (left.replicas == 0) return finish();
       if (control::operation_of(*seen, node_) != Operation::drain)
         return give_up(Error{Code::conflict, fmt::format("{} is not drained any more: somebody has ended it", node_)});
-      if (clock_.now() - moved >= patience && is_stuck(*seen, left)) return;
+      if (first || clock_.now() - moved >= patience) {
+        if (is_stuck(*seen, left, first)) return;
+        moved = clock_.now();
+      }
       if (options_.within > Duration(0) && clock_.now() - start >= options_.within)
         return give_up(Error{Code::unavailable, fmt::format("{} replicas are still on {} after {}; it goes on without us",
                                                             left.replicas, node_, format(options_.within))});
@@ -85,11 +91,14 @@ class Follower {
     if (session_.io.colour) session_.io.err("\n");
     session_.fail(error);
   }
-  bool is_stuck(const control::Snapshot& seen, Left left) {
-    const auto found = control::obstacles(seen, node_);
-    if (found.empty()) return false;
+  // At first only if nothing at all can leave; later if what is left has stood still.
+  bool is_stuck(const control::Snapshot& seen, Left left, bool first) {
+    const auto found = control::obstacles(seen, node_, left.replicas);
+    if (found.empty() || (first && found.size() < left.replicas)) return false;
     give_up(Error{Code::refused, fmt::format("{} replicas cannot leave {}:", left.replicas, node_)});
-    for (const std::string& line : found) session_.io.err(fmt::format("  {}\n", line));
+    constexpr std::size_t shown = 10;
+    for (const std::string& line : found | std::views::take(shown)) session_.io.err(fmt::format("  {}\n", line));
+    if (found.size() > shown) session_.io.err(fmt::format("  and {} more\n", found.size() - shown));
     session_.io.err(fmt::format("  make room for them, or `evenkeel node undrain {}`\n", node_));
     return true;
   }
@@ -126,9 +135,12 @@ void drain(Session& session, const Options& options) {
   if (!seen) return;
   const NodeId node(options.node);
   const auto changes = control::operate(*seen, node, Operation::drain, options.reason);
-  if (changes) warn(session, *seen, *changes, node);
-  if (change(session, *outside, *cluster, changes, options.change) && options.wait)
-    Follower(session, *cluster, *interrupt, options).follow();
+  if (changes && !options.wait) warn(session, *seen, *changes, node);
+  std::string written;
+  if (!change(session, *outside, *cluster, changes, options.change, "", options.wait ? &written : nullptr) || !options.wait)
+    return;
+  Follower(session, *cluster, *interrupt, options).follow();
+  if (session.status == Exit::done) session.print(written);
 }
 
 }  // namespace

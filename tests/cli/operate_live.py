@@ -35,14 +35,20 @@ class Cluster(World):
     def get(self, key):
         return json.loads(self.out("get", ROOT + key))
 
+    def beat(self, node, ended=False):
+        self.put(f"beats/{node}", identity=identity(node), count=3, ttl="10s", meta="", ended=ended)
+
+    def join(self, node):
+        self.beat(node)
+        self.put(f"live/{node}", incarnation=identity(node), data="d-" + node, address=f"10.0.0.{node[1:]}:9090", version="1", reads=1, zone="dc" + node[1:], capacity={"disk": "1Ti", "cpu": 4})
+
     def fill(self):
         self.environment["EVENKEEL_CLUSTER"] = "pages"
         self.put("config", settings={"rebalance_delay": "10m"})
         self.put("workloads/t1", buckets=1, shards=2, replicas=3)
-        for node in ("n1", "n2", "n3", "n4"):
-            self.put(f"beats/{node}", identity=identity(node), count=3, ttl="10s", meta="", ended=node == "n4")
         for node in ("n1", "n2", "n3"):
-            self.put(f"live/{node}", incarnation=identity(node), data="d-" + node, address=f"10.0.0.{node[1:]}:9090", version="1", reads=1, zone="dc" + node[1:], capacity={"disk": "1Ti", "cpu": 4})
+            self.join(node)
+        self.beat("n4", ended=True)
         shards, views = [], []
         for shard in (0, 1):
             holders = [holder("n1", "leader", may_be="leader"), holder("n2", "follower"), holder("n3", "follower")]
@@ -123,6 +129,8 @@ def test_a_drain_says_what_is_in_its_way(program):
         said = world.do("node", "drain", "n1", "--reason", "old disk").stderr
         expect("not everything can leave n1" in said and "t1/0:" in said, said)
         expect(world.get("nodes/n1")["operation"] == "drain", "it is written all the same")
+        said = world.do("node", "drain", "n1", "--wait", status=1).stderr
+        expect("2 replicas cannot leave n1:" in said and "t1/1:" in said and "undrain" in said, said)
         world.run("put", ROOT + "shards/t1/0", json.dumps({"format": 1, "shards": []}))
         done = world.do("node", "drain", "n1", "--wait")
         expect("holds nothing any more" in done.stderr, done.stderr)
@@ -131,6 +139,9 @@ def test_a_drain_says_what_is_in_its_way(program):
 def test_a_drain_is_waited_for(program):
     with Cluster(program) as world:
         world.fill()
+        world.join("n4")
+        said = world.do("node", "drain", "n1", "--wait", "--within", "1ms", status=5).stderr
+        expect("2 replicas are still on n1 after 1ms" in said, said)
         process = subprocess.Popen([program, "node", "drain", "n1", "--wait"], env=world.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         world.started.append(process)
         for line in process.stderr:
@@ -152,7 +163,7 @@ def test_removing_asks(program):
         expect(world.get("nodes/n4") == {"format": 1, "operation": "remove"}, "the controller writes the tombstone")
         expect("session is not over" in world.do("node", "remove", "n1", "--yes", status=1).stderr, "not while it is there")
         for node in ("n1", "n2", "n3"):
-            world.put(f"beats/{node}", identity=identity(node), count=3, ttl="10s", meta="", ended=True)
+            world.beat(node, ended=True)
         world.do("node", "remove", "n1", "--yes")
         world.do("node", "remove", "n2", "--yes")
         expect("last copy of t1/0" in world.do("node", "remove", "n3", "--yes", status=1).stderr, "not the last copy")
