@@ -58,6 +58,8 @@ class Outside {
   virtual Result<Ended> run(const Command& command) = 0;
   // Asks the command that runs to end, or kills it, with all that was adopted. From any thread.
   virtual void end_command(End how) = 0;
+  // A line that is typed at the terminal; nothing if standard input is no terminal, or is at its end.
+  virtual Result<std::optional<std::string>> ask(std::string_view prompt) = 0;
   // What is typed at the terminal, unseen; nothing if standard input is no terminal.
   virtual Result<std::optional<std::string>> ask_secret(std::string_view prompt) = 0;
   // Tells whoever started us that we serve, if he wants to know (systemd's NOTIFY_SOCKET).

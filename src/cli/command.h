@@ -63,6 +63,11 @@ void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);
 void add_routes(CLI::App& app, Session& session);
+void add_cluster(CLI::App& app, Session& session);
+void add_node(CLI::App& app, Session& session);
+void add_workload(CLI::App& app, Session& session);
+void add_shard(CLI::App& app, Session& session);
+void add_apply(CLI::App& app, Session& session);
 void add_sim(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);
@@ -92,6 +97,12 @@ void add_store_restore(CLI::App& app, Session& session);
 void add_store_compact(CLI::App& app, Session& session);
 void add_store_status(CLI::App& app, Session& session);
 void add_store_password(CLI::App& app, Session& session);
+
+// Verbs of `evenkeel node` that have files of their own.
+void add_node_list(CLI::App& app, Session& session);
+void add_node_show(CLI::App& app, Session& session);
+void add_node_drain(CLI::App& app, Session& session);
+void add_node_set(CLI::App& app, Session& session);
 
 // The verbs of `evenkeel lock`.
 void add_lock_run(CLI::App& app, Session& session);

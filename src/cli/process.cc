@@ -216,6 +216,20 @@ void Process::end_command(End how) {
   if (how == End::at_once && adopting_) kill_children();
 }
 
+Result<std::optional<std::string>> Process::ask(std::string_view prompt) {
+  if (isatty(STDIN_FILENO) != 1) return std::nullopt;
+  std::fwrite(prompt.data(), 1, prompt.size(), stderr);
+  std::string line;
+  for (char c = 0;;) {
+    const ssize_t got = read(STDIN_FILENO, &c, 1);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail(Code::refused, "cannot read from the terminal: {}", std::strerror(errno));
+    if (got == 0 && line.empty()) return std::nullopt;
+    if (got == 0 || c == '\n') return std::optional(std::move(line));
+    line += c;
+  }
+}
+
 Result<std::optional<std::string>> Process::ask_secret(std::string_view prompt) {
   if (isatty(STDIN_FILENO) != 1) return std::nullopt;
   auto line = read_unseen(STDIN_FILENO, prompt);

@@ -22,6 +22,7 @@ class Process final : public Outside {
   std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) override;
   Result<Ended> run(const Command& command) override;
   void end_command(End how) override;
+  Result<std::optional<std::string>> ask(std::string_view prompt) override;
   Result<std::optional<std::string>> ask_secret(std::string_view prompt) override;
   void tell_ready() override;
   Result<Writer> create(const std::string& path) override;

@@ -3,6 +3,8 @@
 //
 //   machine.h           the pure core: documents, answers and the time in; documents to be written out
 //   broken.h            rules that tests switch off, to see that it is noticed
+//   operate.h           what operators ask, as pure functions: documents in, documents to be written out
+//   survey.h            how a cluster stands, from its documents alone
 //   shell/controller.h  the core on a loop and a store: election, watches, guarded writes, placement, wake-ups
 //
 // The active controller is elected; every write compares `controller_epoch`, so that a deposed one changes nothing. It holds no truth: what it

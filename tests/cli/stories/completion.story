@@ -48,10 +48,15 @@ run __complete
 validate	Check a cluster file, and print what it says
 plan	Plan where everything should be, what moves for it, and why
 serve	Run the daemon: a cluster's controller, its store, and HTTP
+apply	Make a cluster what a file says: settings, state models, workloads, nodes
+cluster	See how a cluster stands, freeze it, change its settings
+node	See a cluster's nodes, and drain, swap or remove them
+workload	See, create and delete a cluster's workloads
+shard	See single shards, and give orders about them
+routes	Show who serves each shard, or keep a shard map file
 broker	Work with a node's resource broker
 store	Serve a coordination store, and look into any
 lock	Run commands under a lock, and see who holds which
-routes	Show who serves each shard, or keep a shard map file
 sim	Play a cluster's life on virtual time, with faults, and check every promise
 version	Print the version
 completion	Print a script that completes commands in your shell

@@ -11,10 +11,15 @@ run
 !   validate                    Check a cluster file, and print what it says
 !   plan                        Plan where everything should be, what moves for it, and why
 !   serve                       Run the daemon: a cluster's controller, its store, and HTTP
+!   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
+!   cluster                     See how a cluster stands, freeze it, change its settings
+!   node                        See a cluster's nodes, and drain, swap or remove them
+!   workload                    See, create and delete a cluster's workloads
+!   shard                       See single shards, and give orders about them
+!   routes                      Show who serves each shard, or keep a shard map file
 !   broker                      Work with a node's resource broker
 !   store                       Serve a coordination store, and look into any
 !   lock                        Run commands under a lock, and see who holds which
-!   routes                      Show who serves each shard, or keep a shard map file
 !   sim                         Play a cluster's life on virtual time, with faults, and check every promise
 !   version                     Print the version
 !   completion                  Print a script that completes commands in your shell
@@ -39,10 +44,15 @@ Subcommands:
   validate                    Check a cluster file, and print what it says
   plan                        Plan where everything should be, what moves for it, and why
   serve                       Run the daemon: a cluster's controller, its store, and HTTP
+  apply                       Make a cluster what a file says: settings, state models, workloads, nodes
+  cluster                     See how a cluster stands, freeze it, change its settings
+  node                        See a cluster's nodes, and drain, swap or remove them
+  workload                    See, create and delete a cluster's workloads
+  shard                       See single shards, and give orders about them
+  routes                      Show who serves each shard, or keep a shard map file
   broker                      Work with a node's resource broker
   store                       Serve a coordination store, and look into any
   lock                        Run commands under a lock, and see who holds which
-  routes                      Show who serves each shard, or keep a shard map file
   sim                         Play a cluster's life on virtual time, with faults, and check every promise
   version                     Print the version
   completion                  Print a script that completes commands in your shell
@@ -207,7 +217,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, serve, broker, store, lock, routes, sim, version, completion, man
+!   known: validate, plan, serve, apply, cluster, node, workload, shard, routes, broker, store, lock, sim, version, completion, man
 !   see: evenkeel --help
 exit 2
 

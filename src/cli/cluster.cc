@@ -1,0 +1,284 @@
+// evenkeel cluster VERB: how a cluster stands as a whole, and what holds for all of it.
+
+#include "evenkeel/base/write.h"
+#include "evenkeel/cli/cluster_access.h"
+#include "evenkeel/cli/edit.h"
+#include "evenkeel/control/survey.h"
+
+namespace evenkeel::cli {
+namespace {
+
+struct Options {
+  ClusterReach reach;
+  ChangeOptions change;
+  Output output = Output::table;
+  bool watch = false;
+  bool keep_leaders = false;
+  bool all = false;
+  Duration time{0};  // none
+  std::string reason;
+  std::vector<std::string> words;
+};
+
+using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const Options&)>;
+
+void operate(Session& session, const Options& options, const Decide& decide, const KindList& kinds) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  const auto cluster = open_cluster(session, *outside, options.reach);
+  if (!cluster) return;
+  const auto seen = cluster->read_existing(kinds);
+  if (!seen) return;
+  change(session, *outside, *cluster, decide(*seen, options), options.change);
+}
+
+// 1. How it stands.
+
+struct Sums {
+  std::uint32_t nodes = 0, there = 0, operated = 0;
+  std::uint32_t shards = 0, leaderless = 0, below_min_active = 0, incomplete = 0, errors = 0;
+  std::size_t workloads = 0, orphans = 0, orders = 0;
+};
+
+Sums sums_of(const control::Snapshot& seen) {
+  Sums sums;
+  for (const control::NodeSurvey& node : control::survey_nodes(seen)) {
+    using State = control::NodeSurvey::State;
+    if (node.state == State::removed || node.state == State::never) continue;
+    ++sums.nodes;
+    sums.there += node.state == State::there || node.state == State::leaving ? 1 : 0;
+    sums.operated += node.operation != Operation::none ? 1 : 0;
+  }
+  for (const control::WorkloadSurvey& one : control::survey_workloads(seen)) {
+    if (one.deleted) continue;
+    ++sums.workloads;
+    sums.shards += one.shards;
+    sums.leaderless += one.leads ? one.shards - one.led : 0;
+    sums.below_min_active += one.below_min_active;
+    sums.incomplete += one.incomplete;
+    sums.errors += one.errors;
+  }
+  sums.orphans = control::orphans_of(seen).size();
+  sums.orders = seen.orders.size();
+  return sums;
+}
+
+std::string freeze_of(const control::Snapshot& seen) {
+  if (!seen.config || !seen.config->freeze) return "";
+  const Freeze& freeze = *seen.config->freeze;
+  std::string out = freeze.keep_leaders ? fmt::format("{} (leaders are kept)", freeze.reason) : freeze.reason;
+  if (freeze.timeout) out += fmt::format(", for {}", format(*freeze.timeout));
+  if (seen.waits && seen.waits->freeze) out += fmt::format(", since {}", format(*seen.waits->freeze));
+  return out;
+}
+
+std::string maintenance_of(const control::Snapshot& seen) {
+  std::string out;
+  if (seen.config && seen.config->maintenance) out = fmt::format("by hand: {}", seen.config->maintenance->reason);
+  if (out.empty() && seen.waits && seen.waits->entered) out = "entered by the controller: too many nodes are gone";
+  if (!out.empty() && seen.waits && seen.waits->maintenance) out += fmt::format(", since {}", format(*seen.waits->maintenance));
+  return out;
+}
+
+// One sentence.
+std::string health_of(const control::Snapshot& seen, const Sums& sums) {
+  if (seen.config && seen.config->freeze) return "frozen";
+  if (sums.leaderless > 0) return "shards without a leader";
+  if (sums.below_min_active > 0) return "shards below min_active";
+  if (!maintenance_of(seen).empty()) return "in maintenance";
+  if (sums.there < sums.nodes) return "nodes are gone";
+  if (sums.errors > 0) return "replicas in error";
+  return sums.incomplete > 0 ? "replicas are missing" : "well";
+}
+
+std::string cluster_as(Session& session, const control::Snapshot& seen, Output output) {
+  const Sums sums = sums_of(seen);
+  if (output == Output::name) return fmt::format("cluster/{}\n", seen.cluster);
+  const std::string health = health_of(seen, sums), freeze = freeze_of(seen), maintenance = maintenance_of(seen);
+  if (output == Output::table || output == Output::wide) {
+    Table table({"CLUSTER", seen.cluster.str()});
+    table.add({"health", health});
+    if (!freeze.empty()) table.add({"frozen", freeze});
+    if (!maintenance.empty()) table.add({"maintenance", maintenance});
+    table.add({"nodes", fmt::format("{} of {} are there, {} under an operation", sums.there, sums.nodes, sums.operated)});
+    table.add({"workloads", fmt::format("{} with {} shards", sums.workloads, sums.shards)});
+    table.add({"shards", fmt::format("{} without a leader, {} below min_active, {} incomplete", sums.leaderless,
+                                     sums.below_min_active, sums.incomplete)});
+    table.add({"replicas", fmt::format("{} in error, {} that no record knows", sums.errors, sums.orphans)});
+    table.add({"orders", fmt::format("{} wait to be carried out", sums.orders)});
+    std::string out = table.format();
+    if (const std::size_t at = out.find("frozen"); session.io.colour && at != std::string::npos)
+      out.replace(at, 6, "\033[31mfrozen\033[0m");
+    return out;
+  }
+  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
+  out.begin_map().key("cluster").text(seen.cluster.str()).key("health").text(health);
+  if (!freeze.empty()) out.key("freeze").text(freeze);
+  if (!maintenance.empty()) out.key("maintenance").text(maintenance);
+  out.key("nodes").number(sums.nodes).key("nodes_there").number(sums.there).key("nodes_operated").number(sums.operated);
+  out.key("workloads").number(sums.workloads).key("shards").number(sums.shards).key("leaderless").number(sums.leaderless);
+  out.key("below_min_active").number(sums.below_min_active).key("incomplete").number(sums.incomplete);
+  out.key("errors").number(sums.errors).key("orphans").number(sums.orphans).key("orders").number(sums.orders).end_map();
+  return std::move(out).take();
+}
+
+void view(Session& session, const Options& options) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  std::optional<Interrupt> interrupt;
+  if (options.watch) interrupt.emplace(*outside);
+  const auto cluster = open_cluster(session, *outside, options.reach);
+  if (!cluster) return;
+  show(session, *outside, interrupt ? &*interrupt : nullptr, [&]() -> std::optional<std::string> {
+    const auto seen = cluster->read_existing(all_kinds());
+    if (!seen) return std::nullopt;
+    return cluster_as(session, *seen, options.output);
+  });
+}
+
+// 2. Orphans.
+
+std::string orphans_as(const std::vector<control::OrphanState>& orphans, Output output) {
+  if (output == Output::name) {
+    std::string out;
+    for (const auto& orphan : orphans) out += fmt::format("shard/{}\n", format(orphan.shard));
+    return out;
+  }
+  if (output == Output::table || output == Output::wide) {
+    Table table({"SHARD", "NODE", "EPOCH"});
+    for (const auto& orphan : orphans) table.add({format(orphan.shard), orphan.node.str(), fmt::format("{}", orphan.epoch)});
+    return table.format();
+  }
+  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
+  out.begin_list();
+  for (const auto& orphan : orphans) {
+    out.begin_map(Writer::Flow::line).key("shard").text(format(orphan.shard)).key("node").text(orphan.node.str());
+    out.key("epoch").number(orphan.epoch.value()).end_map();
+  }
+  out.end_list();
+  return std::move(out).take();
+}
+
+void adopt(Session& session, const Options& options) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  const auto cluster = open_cluster(session, *outside, options.reach);
+  if (!cluster) return;
+  const auto seen = cluster->read_existing(workload_kinds());
+  if (!seen) return;
+  if (options.all) {
+    change(session, *outside, *cluster, control::adopt_all(*seen), options.change);
+    return;
+  }
+  const auto orphans = control::orphans_of(*seen);
+  session.print(orphans_as(orphans, options.change.output));
+  if (!orphans.empty()) session.say("--all adopts them; `evenkeel shard adopt` and `evenkeel shard drop` decide one by one");
+}
+
+// 3. The verbs.
+
+CLI::App* add_verb(CLI::App& noun, Session& session, const std::string& name, const std::string& description,
+                   const std::string& footer, std::shared_ptr<Options> options, Decide decide) {
+  auto* command = noun.add_subcommand(name, description);
+  command->footer(footer);
+  add_change_options(*command, session, options->change, false);
+  add_cluster_reach(*command, session, options->reach);
+  command->callback([&session, options, decide = std::move(decide)] { operate(session, *options, decide, node_kinds()); });
+  return command;
+}
+
+std::optional<Duration> time_of(const Options& options) {
+  return options.time > Duration(0) ? std::optional(options.time) : std::nullopt;
+}
+
+void add_show(CLI::App& noun, Session& session) {
+  auto* command = noun.add_subcommand("show", "Show how a cluster stands");
+  command->footer("Examples:\n  evenkeel cluster show --cluster pages\n  evenkeel cluster show --watch");
+  auto options = std::make_shared<Options>();
+  add_output(*command, session, options->output);
+  add_watch(*command, options->watch);
+  add_cluster_reach(*command, session, options->reach);
+  command->callback([&session, options] { view(session, *options); });
+}
+
+void add_freeze(CLI::App& noun, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto* freeze = add_verb(
+      noun, session, "freeze", "Stop everything that the controller does",
+      "No node is told anything any more, until `evenkeel cluster unfreeze` or the time is over. Leaders that are lost are not\n"
+      "followed either, unless --keep-leaders. It outlives a change of controllers.\n\n"
+      "Examples:\n"
+      "  evenkeel cluster freeze --reason 'new switch' --for 2h --keep-leaders",
+      options, [](const control::Snapshot& seen, const Options& given) {
+        return control::freeze(seen, {.keep_leaders = given.keep_leaders, .reason = given.reason, .timeout = time_of(given)});
+      });
+  freeze->add_flag("--keep-leaders", options->keep_leaders, "Lost leaders are followed meanwhile");
+  freeze->add_option("--reason", options->reason, "Why, for whoever looks")->required()->type_name("TEXT");
+  add_duration(*freeze, "--for", options->time, "It ends by itself after this time; else by hand");
+  add_verb(noun, session, "unfreeze", "Let the controller go on", "Examples:\n  evenkeel cluster unfreeze",
+           std::make_shared<Options>(), [](const control::Snapshot& seen, const Options&) { return control::unfreeze(seen); });
+}
+
+void add_maintenance(CLI::App& noun, Session& session) {
+  auto* maintenance = noun.add_subcommand("maintenance", "Begin or end maintenance by hand");
+  auto options = std::make_shared<Options>();
+  auto* on = add_verb(*maintenance, session, "on", "Move nothing; leaders still change",
+                      "What has begun is finished; nothing new is placed, moved or dropped.\n\n"
+                      "Examples:\n"
+                      "  evenkeel cluster maintenance on --reason 'moving house' --for 4h",
+                      options, [](const control::Snapshot& seen, const Options& given) {
+                        return control::maintain(seen, Maintenance{.reason = given.reason, .timeout = time_of(given)});
+                      });
+  on->add_option("--reason", options->reason, "Why, for whoever looks")->required()->type_name("TEXT");
+  add_duration(*on, "--for", options->time, "It ends by itself after this time; else by hand");
+  add_verb(*maintenance, session, "off", "End maintenance that was begun by hand",
+           "Examples:\n  evenkeel cluster maintenance off", std::make_shared<Options>(),
+           [](const control::Snapshot& seen, const Options&) { return control::maintain(seen, std::nullopt); });
+  maintenance->require_subcommand(1);
+}
+
+void add_adopt(CLI::App& noun, Session& session) {
+  auto* command = noun.add_subcommand("adopt", "Show what nodes hold and no record knows, or adopt all of it");
+  command->footer(
+      "After a store has lost what it knew, or a disk came back. With --all an order is written for each shard; what is on "
+      "nodes\n"
+      "that are not there is left out, and said.\n\n"
+      "Examples:\n"
+      "  evenkeel cluster adopt\n"
+      "  evenkeel cluster adopt --all");
+  auto options = std::make_shared<Options>();
+  command->add_flag("--all", options->all, "Adopt everything that is shown without it");
+  add_change_options(*command, session, options->change, false);
+  add_cluster_reach(*command, session, options->reach);
+  command->callback([&session, options] { adopt(session, *options); });
+}
+
+void add_set(CLI::App& noun, Session& session) {
+  auto options = std::make_shared<Options>();
+  auto* command = add_verb(noun, session, "set", "Change settings of a cluster",
+                           "Those of a cluster file's `settings`; KEY- gives one its usual value again. All are checked "
+                           "together, and written together.\n\n"
+                           "Examples:\n"
+                           "  evenkeel cluster set rebalance_delay=10m max_offline=3\n"
+                           "  evenkeel cluster set recovery.copies=200 max_offline-",
+                           options, [](const control::Snapshot& seen, const Options& given) -> Result<control::Changes> {
+                             const auto settings = edit_settings(seen.config.value_or(ConfigDocument{}).settings, given.words);
+                             if (!settings) return fail(settings.error());
+                             return control::set_settings(seen, *settings);
+                           });
+  command->add_option("SETTING", options->words, "KEY=VALUE, or KEY- for its usual value")->required()->type_name("");
+}
+
+}  // namespace
+
+void add_cluster(CLI::App& app, Session& session) {
+  auto* noun = app.add_subcommand("cluster", "See how a cluster stands, freeze it, change its settings");
+  add_show(*noun, session);
+  add_freeze(*noun, session);
+  add_maintenance(*noun, session);
+  add_adopt(*noun, session);
+  add_set(*noun, session);
+  noun->require_subcommand(1);
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,98 @@
+#pragma once
+// What the commands that work on a cluster's documents have in common: which cluster, what they read of it, and how a change is shown, asked
+// about and written.
+//
+//   Options: add_cluster_reach, add_change_options
+//   auto cluster = open_cluster(session, *outside, options.reach);
+//   const auto seen = cluster->read(node_kinds);                              // documents, and the revisions at which they were read
+//   change(session, *cluster, control::operate(*seen, …), options.change);    // compares those revisions
+//
+// What is written was decided by control/operate.h; nothing is decided here.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "evenkeel/cli/store_access.h"
+#include "evenkeel/control/operate.h"
+
+namespace evenkeel::cli {
+
+inline constexpr std::string_view default_cluster = "default";
+
+struct ClusterReach {
+  StoreReach store;
+  std::string cluster;  // empty: EVENKEEL_CLUSTER, else default_cluster
+};
+// --cluster, and all that reaches a store.
+void add_cluster_reach(CLI::App& command, Session& session, ClusterReach& reach);
+// Throws CLI::ValidationError if it is no name.
+ClusterId cluster_of(const Outside& outside, const ClusterReach& reach);
+
+// Everything about nodes; about workloads and shards; and all of both, as a plan needs it.
+using KindList = std::vector<Key::Kind>;
+const KindList& node_kinds();
+const KindList& workload_kinds();
+const KindList& all_kinds();
+
+class OpenCluster {
+ public:
+  OpenCluster(Session& session, std::unique_ptr<store::Blocking> store, ClusterId name, std::string url)
+      : session_(session), store_(std::move(store)), name_(std::move(name)), url_(std::move(url)) {}
+
+  const ClusterId& name() const { return name_; }
+  const std::string& url() const { return url_; }
+  // The documents of these kinds, or nothing after the session was told why not. What cannot be read is said once, and left out.
+  std::optional<control::Snapshot> read(const KindList& kinds);
+  // The same; a cluster of which nothing is there is not found.
+  std::optional<control::Snapshot> read_existing(const KindList& kinds);
+
+  // As it was read last; empty: there was none.
+  std::string text_of(const Key& key) const;
+  // Code::refused if something newer than this program has written what this is about.
+  Result<> check(const control::Changes& changes) const;
+  // A txn for each document, in their order, comparing what was read; orders go together.
+  Result<store::Revision> commit(const control::Changes& changes);
+
+ private:
+  Result<> take(const Keys& keys, const store::Entry& entry, control::Snapshot& seen);
+  std::string key_of(const Key& key) const;
+
+  Session& session_;
+  std::unique_ptr<store::Blocking> store_;
+  ClusterId name_;
+  std::string url_;
+  std::map<std::string, store::Entry> read_;
+  std::map<std::string, Error> unreadable_;
+};
+
+// The cluster, or null after the session was told why not.
+std::unique_ptr<OpenCluster> open_cluster(Session& session, Outside& outside, const ClusterReach& reach);
+
+struct ChangeOptions {
+  bool dry_run = false;
+  bool yes = false;
+  Output output = Output::table;
+};
+// --dry-run and -o; and --yes, where a change is asked about.
+void add_change_options(CLI::App& command, Session& session, ChangeOptions& options, bool asks);
+
+// Shows a change, asks `question` if there is one, writes it, and prints what was written, or keeps that in `later` for who has more to do first. False:
+// it was refused, or nothing was written for another reason, and the session knows.
+bool change(Session& session, Outside& outside, OpenCluster& cluster, const Result<control::Changes>& changes,
+            const ChangeOptions& options, const std::string& question = "", std::string* later = nullptr);
+
+// What a document is called: "node/n1", "workload/t1", "shard/t1/9", "cluster/pages".
+std::string name_of(const ClusterId& cluster, const Key& key);
+// What becomes of a document, line by line: "- " goes, "+ " comes; lines that stay only beside those.
+std::string diff_of(const std::string& before, const std::string& after);
+
+void add_watch(CLI::App& command, bool& watch);
+// `look` gives what is to be printed, or nothing after the session was told. If `watching`, which was made before the cluster was opened, it is
+// printed again each time it is another, until interrupted.
+void show(Session& session, Outside& outside, Interrupt* watching, const std::function<std::optional<std::string>()>& look);
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,192 @@
+// evenkeel node list, show: who is there, what it holds, and what operators ask of it.
+
+#include <algorithm>
+
+#include "evenkeel/base/write.h"
+#include "evenkeel/cli/cluster_access.h"
+#include "evenkeel/control/survey.h"
+
+namespace evenkeel::cli {
+namespace {
+
+using control::NodeSurvey;
+
+struct Options {
+  ClusterReach reach;
+  Output output = Output::table;
+  bool watch = false;
+  std::string node;
+};
+
+KindList kinds_of_view() {
+  KindList kinds = node_kinds();
+  kinds.push_back(Key::Kind::report);
+  return kinds;
+}
+
+std::string state_of(const NodeSurvey& node) {
+  std::string state(name(node.state));
+  if (node.gone) state += fmt::format(" for {}", format(std::chrono::floor<std::chrono::seconds>(*node.gone)));
+  return state;
+}
+
+std::string operation_of(const NodeSurvey& node) {
+  if (node.operation == Operation::none) return "";
+  if (node.swap_with) return fmt::format("swap with {}", *node.swap_with);
+  return std::string(name(node.operation));
+}
+
+std::string table_of(const std::vector<NodeSurvey>& nodes, bool wide) {
+  std::vector<std::string> header{"NODE", "STATE", "ZONE", "REPLICAS", "LEADERS", "ERRORS", "OPERATION", "REASON"};
+  if (wide) header.insert(header.end(), {"PERMIT", "ADDRESS", "VERSION"});
+  Table table(std::move(header));
+  for (const NodeSurvey& node : nodes) {
+    std::vector<std::string> row{node.node.str(),
+                                 state_of(node),
+                                 node.zone,
+                                 fmt::format("{}", node.replicas),
+                                 fmt::format("{}", node.leaders),
+                                 fmt::format("{}", node.errors),
+                                 operation_of(node),
+                                 node.reason};
+    if (wide) row.insert(row.end(), {node.permit ? std::string(name(*node.permit)) : "", node.address, node.version});
+    table.add(std::move(row));
+  }
+  return table.format();
+}
+
+void write_node(Writer& out, const NodeSurvey& node) {
+  out.begin_map(Writer::Flow::line).key("node").text(node.node.str()).key("state").text(name(node.state));
+  if (node.gone) out.key("gone").text(format(*node.gone));
+  out.key("zone").text(node.zone).key("address").text(node.address).key("version").text(node.version);
+  out.key("operation").text(name(node.operation));
+  if (node.swap_with) out.key("swap_with").text(node.swap_with->str());
+  if (!node.reason.empty()) out.key("reason").text(node.reason);
+  if (node.permit) out.key("permit").text(name(*node.permit));
+  out.key("replicas").number(node.replicas).key("leaders").number(node.leaders).key("errors").number(node.errors).end_map();
+}
+
+std::string nodes_as(const std::vector<NodeSurvey>& nodes, Output output) {
+  if (output == Output::table || output == Output::wide) return table_of(nodes, output == Output::wide);
+  if (output == Output::name) {
+    std::string out;
+    for (const NodeSurvey& node : nodes) out += fmt::format("node/{}\n", node.node);
+    return out;
+  }
+  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
+  out.begin_list();
+  for (const NodeSurvey& node : nodes) write_node(out, node);
+  out.end_list();
+  return std::move(out).take();
+}
+
+std::string amounts_of(const Amounts& amounts) {
+  std::string out;
+  for (const auto& [resource, amount] : amounts) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", resource, format(amount));
+  return out;
+}
+std::string labels_of(const Labels& labels) {
+  std::string out;
+  for (const auto& [key, value] : labels) out += fmt::format("{}{}={}", out.empty() ? "" : ", ", key, value);
+  return out;
+}
+std::string taints_of(const std::vector<Taint>& taints) {
+  std::string out;
+  for (const Taint& taint : taints)
+    out += fmt::format("{}{}={}:{}", out.empty() ? "" : ", ", taint.key, taint.value, name(taint.effect));
+  return out;
+}
+
+// What it says of itself, or what operators have laid over that.
+template <class T>
+std::string over(const std::optional<T>& laid, const T& own, std::string (*shown)(const T&)) {
+  return laid ? shown(*laid) + " (set by an operator)" : shown(own);
+}
+
+// What a node is, a line each; and each replica that has failed there, with the handler's words.
+std::string page_of(const control::Snapshot& seen, const NodeSurvey& node) {
+  const auto found = seen.nodes.find(node.node);
+  const NodeDocument laid = found == seen.nodes.end() ? NodeDocument{} : found->second;
+  const auto live = seen.live.find(node.node);
+  const LiveDocument own = live == seen.live.end() ? LiveDocument{} : live->second;
+  Table table({"NODE", node.node.str()});
+  table.add({"state", state_of(node)});
+  table.add({"zone", node.zone});
+  table.add({"address", node.address});
+  table.add({"version", node.version});
+  table.add({"operation", operation_of(node)});
+  if (!node.reason.empty()) table.add({"reason", node.reason});
+  if (node.permit) table.add({"permit", std::string(name(*node.permit))});
+  table.add({"replicas", fmt::format("{}, leading {}", node.replicas, node.leaders)});
+  table.add({"capacity", over(laid.capacity, own.capacity, amounts_of)});
+  table.add({"power", over<Quantity>(laid.power, own.power, [](const Quantity& power) { return format(power); })});
+  table.add({"labels", over(laid.labels, own.labels, labels_of)});
+  table.add({"taints", over(laid.taints, own.taints, taints_of)});
+  if (laid.rebalance_delay) table.add({"rebalance_delay", format(*laid.rebalance_delay)});
+  for (const ShardId& shard : laid.disabled) table.add({"disabled", format(shard)});
+  for (const Report& report : seen.reports) {
+    if (report.node != node.node) continue;
+    for (const ReplicaReport& replica : report.replicas) {
+      if (!replica.error.empty())
+        table.add({"error", fmt::format("{}: {}", format(ShardId{report.workload, replica.shard}), replica.error)});
+    }
+  }
+  return table.format();
+}
+
+std::optional<std::string> look(Session& session, OpenCluster& cluster, const Options& options) {
+  const auto seen = cluster.read_existing(kinds_of_view());
+  if (!seen) return std::nullopt;
+  auto nodes = control::survey_nodes(*seen);
+  if (options.node.empty()) return nodes_as(nodes, options.output);
+  if (const auto good = control::check_node(*seen, NodeId(options.node)); !good) return session.fail(good.error()), std::nullopt;
+  std::erase_if(nodes, [&](const NodeSurvey& node) { return node.node.str() != options.node; });
+  return options.output == Output::table || options.output == Output::wide ? page_of(*seen, nodes.front())
+                                                                           : nodes_as(nodes, options.output);
+}
+
+void view(Session& session, const Options& options) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  std::optional<Interrupt> interrupt;
+  if (options.watch) interrupt.emplace(*outside);
+  const auto cluster = open_cluster(session, *outside, options.reach);
+  if (!cluster) return;
+  show(session, *outside, interrupt ? &*interrupt : nullptr, [&] { return look(session, *cluster, options); });
+}
+
+std::shared_ptr<Options> options_of(CLI::App& command, Session& session) {
+  auto options = std::make_shared<Options>();
+  add_output(command, session, options->output);
+  add_watch(command, options->watch);
+  add_cluster_reach(command, session, options->reach);
+  return options;
+}
+
+}  // namespace
+
+void add_node_list(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("list", "Show the nodes of a cluster");
+  command->footer(
+      "REPLICAS and LEADERS are those that the node is told to have: what a drain has still to move. How long one is gone is as "
+      "the\n"
+      "controller has saved it, every ten seconds.\n\n"
+      "Examples:\n"
+      "  evenkeel node list\n"
+      "  evenkeel node list --cluster pages -o json --watch");
+  auto options = options_of(*command, session);
+  command->callback([&session, options] { view(session, *options); });
+}
+
+void add_node_show(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("show", "Show a node: what it is, what is asked of it, what failed there");
+  command->footer(
+      "Examples:\n"
+      "  evenkeel node show n3\n"
+      "  evenkeel node show n3 -o yaml");
+  auto options = options_of(*command, session);
+  command->add_option("NODE", options->node, "The node")->required()->type_name("");
+  command->callback([&session, options] { view(session, *options); });
+}
+
+}  // namespace evenkeel::cli

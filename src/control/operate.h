@@ -1,0 +1,121 @@
+#pragma once
+// What operators ask of a cluster, as pure functions: what is known in, documents to be written out.
+//
+//   Snapshot seen;                                            // take() each document that was read
+//   Result<Changes> changes = operate(seen, NodeId("n1"), Operation::drain, "old disk");
+//   if (!changes) …                                           // refused, with what to do; nothing is written
+//   for (const Write& write : changes->writes) …              // in a txn that compares the revision at which its key was read
+//
+// The command line and the HTTP interface call the same functions, so that both refuse the same and with the same words. A function that
+// finds everything as it was asked for gives no writes, and a note that says so. Whoever writes must compare each key that is written with what
+// was read: the functions are sure of nothing that was read later.
+//
+// What is refused here the controller refuses too, where it matters: these are early answers, not the guard.
+// Pure; values. Cost: linear in what was read; obstacles() makes a plan.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "evenkeel/control/machine.h"
+#include "evenkeel/model/documents.h"
+
+namespace evenkeel::control {
+
+// A cluster's documents, or those of them that a question needs.
+struct Snapshot {
+  using BucketKey = std::pair<WorkloadId, Bucket>;
+
+  ClusterId cluster;
+  std::optional<ConfigDocument> config;
+  std::map<NodeId, NodeDocument> nodes;
+  std::map<WorkloadId, WorkloadDocument> workloads;
+  std::map<NodeId, LiveDocument> live;
+  std::map<NodeId, BeatSeen> beats;
+  std::map<NodeId, PermitDocument> permits;
+  std::map<ShardId, OrderDocument> orders;
+  std::map<BucketKey, RecordBucket> records;
+  std::map<BucketKey, ViewBucket> views;
+  std::vector<Report> reports;
+  std::optional<WaitsDocument> waits;
+
+  void take(const Key& key, Document document);
+  bool empty() const;  // nothing is there: no such cluster
+  // By its name, or null.
+  const ShardRecord* record(const ShardId& shard) const;
+  const ShardView* view(const ShardId& shard) const;
+};
+
+struct Write {
+  Key key;
+  std::string text;  // the whole document
+  friend bool operator==(const Write&, const Write&) = default;
+};
+struct Changes {
+  std::vector<Write> writes;
+  std::vector<std::string> notes;  // for people: what else they should know
+  friend bool operator==(const Changes&, const Changes&) = default;
+};
+
+// Code::not_found for what does not exist, with what was probably meant. A deleted workload does not.
+Result<> check_node(const Snapshot& seen, const NodeId& node);
+Result<> check_workload(const Snapshot& seen, const WorkloadId& workload);
+Result<> check_shard(const Snapshot& seen, const ShardId& shard);
+
+// 1. Nodes.
+
+// All that anything names, by name; and whether one is there: its session is not over, and it has said who it is.
+std::vector<NodeId> known_nodes(const Snapshot& seen);
+bool is_there(const Snapshot& seen, const NodeId& node);
+// What is in force: an order to forget an earlier join is not.
+Operation operation_of(const Snapshot& seen, const NodeId& node);
+
+// cordon, drain, no_leaders, forget or remove. One operation is in force at a time; a stronger one takes the place of a weaker one, with a note.
+Result<Changes> operate(const Snapshot& seen, const NodeId& node, Operation operation, const std::string& reason);
+Result<Changes> swap_nodes(const Snapshot& seen, const NodeId& from, const NodeId& to, const std::string& reason);
+// Takes an operation away, if it is one of these; any, if there are none.
+Result<Changes> undo(const Snapshot& seen, const NodeId& node, std::span<const Operation> which);
+// Forbids, or allows, a shard on a node.
+Result<Changes> bar(const Snapshot& seen, const NodeId& node, const ShardId& shard, bool barred);
+// What the node's document is to say of capacity, power, labels, taints and delay; its operation stays.
+Result<Changes> override_node(const Snapshot& seen, const NodeId& node, NodeDocument wanted);
+// Why replicas cannot leave a node, as a controller that reads this now would plan it: a line for each shard, at most `most`. Empty: nothing is in
+// the way.
+std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most = 10);
+
+// 2. The cluster.
+
+Result<Changes> freeze(const Snapshot& seen, const Freeze& freeze);
+Result<Changes> unfreeze(const Snapshot& seen);
+Result<Changes> maintain(const Snapshot& seen, const std::optional<Maintenance>& maintenance);
+Result<Changes> set_settings(const Snapshot& seen, const Settings& settings);
+
+// 3. Workloads.
+
+Result<Changes> delete_workload(const Snapshot& seen, const WorkloadId& workload);
+
+// What a cluster file says, as documents. A document that it names is as the file says, whole; what it does not name stays. Nodes: only what stands over
+// their own (capacity, power, labels, taints, an operation), where that differs. Where everything is, is the controller's: it is left out, with a note.
+struct FileParts {
+  bool settings = true;   // the file has such a section
+  bool only_new = false;  // workloads that are there already are a conflict, and nothing else is looked at
+};
+Result<Changes> apply_file(const Snapshot& seen, const Cluster& file, const FileParts& parts);
+
+// 4. Single shards. An order that waits to be carried out is added to.
+
+Result<Changes> lead(const Snapshot& seen, const ShardId& shard, const std::optional<NodeId>& node, bool accept_loss);
+Result<Changes> reset(const Snapshot& seen, const ShardId& shard, std::span<const NodeId> nodes);
+enum class Fate : std::uint8_t { adopt, drop };
+Result<Changes> settle_orphans(const Snapshot& seen, const ShardId& shard, std::span<const NodeId> nodes, Fate fate);
+
+// What nodes hold and no record knows, by shard and node.
+std::vector<OrphanState> orphans_of(const Snapshot& seen);
+// An order for each shard that is an orphan on a node that is there.
+Result<Changes> adopt_all(const Snapshot& seen);
+
+}  // namespace evenkeel::control

@@ -1,0 +1,286 @@
+// What operators ask, on the documents of a cluster that lives on the bench; and that the controller then does it.
+
+#include "evenkeel/control/operate.h"
+
+#include <gtest/gtest.h>
+
+#include "evenkeel/model/cluster_file.h"
+#include "tests/control/bench.h"
+
+namespace evenkeel::control::test {
+namespace {
+
+const ShardId s0{WorkloadId("t"), ShardIndex(0)};
+const NodeId n1("n1"), n2("n2"), n3("n3"), n9("n9");
+
+Snapshot snapshot_of(const Bench& bench) {
+  Snapshot seen{.cluster = ClusterId("bench")};
+  for (const auto& [where, entry] : bench.store) seen.take(entry.first, entry.second);
+  return seen;
+}
+
+Document parsed(const Write& write) {
+  switch (write.key.kind) {
+    case Key::Kind::config:
+      return *parse_config(write.text, "");
+    case Key::Kind::node:
+      return *parse_node(write.text, "");
+    case Key::Kind::workload:
+      return *parse_workload(write.text, write.key.workload, "");
+    default:
+      return *parse_order(write.text, "");
+  }
+}
+
+// Writes what was decided, or says why it was refused.
+std::string carry_out(Bench& bench, const Result<Changes>& changes) {
+  if (!changes) return fmt::format("{}", changes.error());
+  for (const Write& write : changes->writes) bench.put(write.key, parsed(write));
+  bench.run(1s);
+  return fmt::format("{} written; {}", changes->writes.size(), fmt::join(changes->notes, "; "));
+}
+
+class Operate : public testing::Test {
+ protected:
+  void SetUp() override {
+    bench.configure();
+    for (const char* name : {"n1", "n2", "n3"}) bench.join(name, name);
+    bench.create(workload_of(2, 2));
+    bench.run(1s);
+  }
+  std::string operate(const NodeId& node, Operation operation, const std::string& reason = "") {
+    return carry_out(bench, control::operate(snapshot_of(bench), node, operation, reason));
+  }
+  std::string undo(const NodeId& node, std::vector<Operation> which = {}) {
+    return carry_out(bench, control::undo(snapshot_of(bench), node, which));
+  }
+  NodeDocument document(const NodeId& node) {
+    return bench.stored<NodeDocument>({.kind = Key::Kind::node, .node = node}).value_or(NodeDocument{});
+  }
+  std::string apply(const std::string& file, FileParts parts = {}) {
+    const auto cluster = parse_cluster(file, "file.yaml");
+    EXPECT_TRUE(cluster) << cluster.error().format();
+    return carry_out(bench, apply_file(snapshot_of(bench), *cluster, parts));
+  }
+  Bench bench;
+};
+
+TEST_F(Operate, ADrainedNodeIsEmptied) {
+  EXPECT_EQ(operate(n1, Operation::drain, "old disk"), "1 written; ");
+  bench.run(1min);
+  EXPECT_EQ(bench.holders(0).find("n1"), std::string::npos) << bench.holders(0);
+  EXPECT_EQ(bench.holders(1).find("n1"), std::string::npos) << bench.holders(1);
+  EXPECT_EQ(document(n1).reason, "old disk");
+  EXPECT_EQ(operate(n1, Operation::drain), "0 written; n1 is being drained already");
+  EXPECT_EQ(undo(n1, {Operation::drain, Operation::swap}), "1 written; ");
+  EXPECT_EQ(document(n1), NodeDocument{});
+  EXPECT_EQ(undo(n1, {Operation::drain, Operation::swap}), "0 written; n1 is not being drained");
+}
+
+TEST_F(Operate, AStrongerOperationTakesTheWeakersPlaceAndNotTheOtherWayRound) {
+  operate(n1, Operation::cordon);
+  EXPECT_EQ(operate(n1, Operation::drain), "1 written; n1 was cordoned, and is not any more");
+  EXPECT_EQ(operate(n1, Operation::cordon), "n1 is being drained, which is more; `evenkeel node undrain n1` first (refused)");
+  EXPECT_EQ(undo(n1, {Operation::cordon}), "n1 is being drained, not cordoned; `evenkeel node undrain n1` ends that (refused)");
+  EXPECT_EQ(undo(n1), "1 written; ");
+  EXPECT_EQ(undo(n1), "0 written; no operation is in force on n1");
+}
+
+TEST_F(Operate, WhatNobodyKnowsIsNotFound) {
+  EXPECT_EQ(operate(NodeId("n11"), Operation::drain), "there is no node \"n11\": did you mean \"n1\"? (not_found)");
+  EXPECT_EQ(operate(NodeId("elephant"), Operation::drain), "there is no node \"elephant\": known: n1, n2, n3 (not_found)");
+  EXPECT_EQ(carry_out(bench, delete_workload(snapshot_of(bench), WorkloadId("tt"))),
+            "there is no workload \"tt\": known: t (not_found)");
+  EXPECT_EQ(carry_out(bench, lead(snapshot_of(bench), {WorkloadId("t"), ShardIndex(7)}, n1, false)),
+            "there is no shard 7: t has 2, counted from 0 (not_found)");
+}
+
+TEST_F(Operate, OneThatIsThereIsNeitherForgottenNorRemoved) {
+  EXPECT_NE(operate(n1, Operation::forget).find("its session is not over"), std::string::npos);
+  EXPECT_NE(operate(n1, Operation::remove).find("its session is not over"), std::string::npos);
+  bench.end("n1");
+  EXPECT_EQ(operate(n1, Operation::forget), "1 written; ");
+  EXPECT_EQ(document(n1).since, bench.node("n1").incarnation);
+  // A later join is another: the order is about the earlier one.
+  bench.restart("n1");
+  EXPECT_EQ(operation_of(snapshot_of(bench), n1), Operation::none);
+  EXPECT_EQ(operate(n1, Operation::cordon), "1 written; ");
+  EXPECT_FALSE(document(n1).since);
+}
+
+TEST_F(Operate, ARemovedNodeLeavesATombstoneUnlessItHasALastCopy) {
+  bench.end("n1");
+  EXPECT_EQ(operate(n1, Operation::remove), "1 written; ");
+  EXPECT_EQ(document(n1).data, bench.node("n1").data);  // the controller's
+  EXPECT_NE(operate(n1, Operation::forget).find("removed"), std::string::npos);
+  bench.run(1min);
+  bench.end("n2");
+  bench.end("n3");
+  bench.run(1s);
+  EXPECT_EQ(operate(n2, Operation::remove), "1 written; ");
+  const std::string last = operate(n3, Operation::remove);
+  EXPECT_NE(last.find("n3 has the last copy of t/"), std::string::npos) << last;
+  EXPECT_NE(last.find("(refused)"), std::string::npos) << last;
+}
+
+TEST_F(Operate, SwapGivesThePlaceToAnother) {
+  const auto try_swap = [&](const NodeId& from, const NodeId& to) {
+    return carry_out(bench, swap_nodes(snapshot_of(bench), from, to, ""));
+  };
+  EXPECT_EQ(try_swap(n1, n9), "there is no node \"n9\": known: n1, n2, n3 (not_found)");
+  EXPECT_NE(try_swap(n1, n1).find("its own place"), std::string::npos);
+  bench.join("n9", "n9");
+  EXPECT_EQ(try_swap(n1, n9), "1 written; ");
+  EXPECT_EQ(try_swap(n1, n9), "0 written; n9 takes the place of n1 already");
+  EXPECT_NE(try_swap(n2, n9).find("takes the place of n1 already; `evenkeel node undrain n1`"), std::string::npos);
+  EXPECT_NE(try_swap(n2, n1).find("n1 is being swapped"), std::string::npos);
+  bench.run(1min);
+  EXPECT_EQ((bench.holders(0) + bench.holders(1)).find("n1"), std::string::npos) << bench.holders(0) << bench.holders(1);
+  bench.end("n9");
+  EXPECT_NE(try_swap(n2, n9).find("n9 is not there"), std::string::npos);
+}
+
+TEST_F(Operate, WhatIsInTheWayOfADrainIsKnownBeforehand) {
+  EXPECT_TRUE(obstacles(snapshot_of(bench), n1).empty());
+  bench.end("n3");
+  bench.run(1s);
+  operate(n1, Operation::drain);
+  const auto found = obstacles(snapshot_of(bench), n1);
+  ASSERT_FALSE(found.empty());
+  EXPECT_TRUE(found.front().starts_with("t/")) << found.front();
+  carry_out(bench, freeze(snapshot_of(bench), {.reason = "new switch"}));
+  EXPECT_EQ(obstacles(snapshot_of(bench), n1),
+            std::vector<std::string>{"the cluster is frozen (new switch): `evenkeel cluster unfreeze`, or wait for its end"});
+}
+
+TEST_F(Operate, AShardIsForbiddenOnANode) {
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "1 written; ");
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "0 written; t/0 is disabled on n1 already");
+  bench.run(1min);
+  EXPECT_EQ(bench.holders(0).find("n1"), std::string::npos);
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, false)), "1 written; ");
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, false)), "0 written; t/0 is enabled on n1 already");
+}
+
+TEST_F(Operate, OverridesLeaveTheOperationAlone) {
+  operate(n1, Operation::cordon, "why not");
+  EXPECT_EQ(carry_out(bench, override_node(snapshot_of(bench), n1, {.power = Quantity(2)})), "1 written; ");
+  EXPECT_EQ(document(n1), (NodeDocument{.operation = Operation::cordon, .reason = "why not", .power = Quantity(2)}));
+  const auto wrong = override_node(snapshot_of(bench), n1, {.labels = Labels{{"a b", "c"}}});
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, Code::invalid);
+}
+
+TEST_F(Operate, FreezeAndMaintenanceAreTold) {
+  EXPECT_EQ(freeze(snapshot_of(bench), {}).error().code, Code::invalid);
+  EXPECT_EQ(freeze({.cluster = ClusterId("none")}, {.reason = "x"}).error().code, Code::not_found);
+  EXPECT_EQ(carry_out(bench, freeze(snapshot_of(bench), {.keep_leaders = true, .reason = "x", .timeout = 1h})), "1 written; ");
+  EXPECT_EQ(bench.machine->overview().freeze, "x");
+  EXPECT_EQ(carry_out(bench, unfreeze(snapshot_of(bench))), "1 written; ");
+  EXPECT_EQ(carry_out(bench, unfreeze(snapshot_of(bench))), "0 written; the cluster is not frozen");
+  EXPECT_EQ(carry_out(bench, maintain(snapshot_of(bench), Maintenance{.reason = "y"})), "1 written; ");
+  EXPECT_EQ(bench.machine->overview().maintenance, "y");
+  EXPECT_EQ(carry_out(bench, maintain(snapshot_of(bench), std::nullopt)), "1 written; ");
+  EXPECT_FALSE(bench.machine->overview().maintenance);
+}
+
+TEST_F(Operate, LeadIsForThoseThatHoldItAndMayLead) {
+  const auto try_lead = [&](const NodeId& node) { return carry_out(bench, lead(snapshot_of(bench), s0, node, false)); };
+  const NodeId leader = *bench.shard().view.leader, other = bench.shard().view.others.front().node;
+  EXPECT_EQ(try_lead(leader), fmt::format("0 written; {} leads t/0 already", leader));
+  NodeId stranger;
+  for (const NodeId& node : {n1, n2, n3}) {
+    if (node != leader && node != other) stranger = node;
+  }
+  EXPECT_TRUE(try_lead(stranger).starts_with(fmt::format("{} does not hold t/0; those that do: ", stranger)));
+  operate(other, Operation::no_leaders);
+  EXPECT_TRUE(try_lead(other).starts_with(fmt::format("{} may not lead", other)));
+  undo(other);
+  EXPECT_EQ(try_lead(other), "1 written; ");
+  EXPECT_EQ(bench.shard().view.leader, other);
+  EXPECT_EQ(lead(snapshot_of(bench), s0, std::nullopt, false).error().code, Code::invalid);
+}
+
+TEST_F(Operate, ResetIsForWhatWasGivenUp) {
+  const NodeId leader = *bench.shard().view.leader;
+  const std::string said = carry_out(bench, reset(snapshot_of(bench), s0, std::vector{leader}));
+  EXPECT_EQ(said, fmt::format("{} has not given t/0 up, so there is nothing to reset; it says leader (refused)", leader));
+}
+
+TEST_F(Operate, ADeletedWorkloadComesBackAboveItsEpochs) {
+  EXPECT_EQ(carry_out(bench, delete_workload(snapshot_of(bench), WorkloadId("t"))), "1 written; ");
+  EXPECT_EQ(carry_out(bench, delete_workload(snapshot_of(bench), WorkloadId("t"))), "0 written; t is deleted already");
+  bench.run(1min);
+  EXPECT_EQ(apply("workloads: [{name: t, shards: 100, replicas: 1}]", {.settings = false, .only_new = true}), "1 written; ");
+  const auto document = bench.stored<WorkloadDocument>({.kind = Key::Kind::workload, .workload = WorkloadId("t")});
+  EXPECT_EQ(document->buckets, buckets_for(100));
+  EXPECT_GT(document->highest, Epoch(0));
+  EXPECT_FALSE(document->deleted);
+}
+
+TEST_F(Operate, AFileIsAppliedAndItsAbsencesMeanNothing) {
+  const std::string file =
+      "settings: {rebalance_delay: 7m}\n"
+      "nodes: [{name: n1, labels: {disk: ssd}}, {name: n2, status: cordoned}, {name: n3}]\n"
+      "workloads: [{name: t, shards: 2, replicas: 1}]\n"
+      "placement: {t: [[n1], [n1]]}\n";
+  const std::string said = apply(file);
+  EXPECT_TRUE(said.starts_with("4 written; where replicas are is the controller's")) << said;
+  EXPECT_EQ(document(n1).labels, (Labels{{"disk", "ssd"}}));
+  EXPECT_EQ(document(n2).operation, Operation::cordon);
+  EXPECT_EQ(document(n3), NodeDocument{});
+  EXPECT_EQ(bench.stored<ConfigDocument>({.kind = Key::Kind::config})->settings.control.rebalance_delay, 7min);
+  EXPECT_TRUE(apply(file).starts_with("0 written; ")) << "twice is once";
+  EXPECT_TRUE(apply("nodes: [{name: n2}]", {.settings = false}).starts_with("0 written; ")) << "what is not said stays";
+  EXPECT_FALSE(bench.stored<WorkloadDocument>({.kind = Key::Kind::workload, .workload = WorkloadId("t")})->deleted);
+}
+
+TEST_F(Operate, ANewWorkloadGetsItsBuckets) {
+  const auto file = parse_cluster("workloads: [{name: u, shards: 200, pinned: {3: [n1]}}]\nnodes: [{name: n1}]", "file.yaml");
+  const auto changes = apply_file(snapshot_of(bench), *file, {.settings = false});
+  ASSERT_TRUE(changes);
+  ASSERT_EQ(changes->writes.size(), 1u);
+  const auto document = parse_workload(changes->writes[0].text, WorkloadId("u"), "");
+  EXPECT_EQ(document->buckets, buckets_for(200));
+  EXPECT_EQ(document->pinned, (std::map<ShardIndex, std::vector<NodeId>>{{ShardIndex(3), {n1}}}));
+}
+
+TEST_F(Operate, WhatAFileCannotChangeIsRefused) {
+  EXPECT_TRUE(apply("workloads: [{name: t, shards: 1, replicas: 2}]").starts_with("t has 2 shards and cannot have 1"));
+  EXPECT_TRUE(apply("workloads: [{name: t, shards: 2, state_model: online-offline}]").starts_with("t is a leader-follower"));
+  EXPECT_TRUE(apply("workloads: [{name: t, shards: 2}]", {.only_new = true}).ends_with("changes it (conflict)"));
+  EXPECT_TRUE(apply("workloads: [{name: t, shards: 3, replicas: 2}]", {.settings = false}).find("keys belong to other shards") !=
+              std::string::npos);
+  operate(n2, Operation::drain);
+  EXPECT_TRUE(apply("nodes: [{name: n2, status: cordoned}]").find("`evenkeel node undo n2` first") != std::string::npos);
+}
+
+TEST(OperateOrphans, AreShownAdoptedAndDropped) {
+  Bench bench;
+  bench.configure();
+  bench.join("n1", "a");
+  bench.join("n2", "b");
+  const auto hold = [&](const char* name) {
+    bench.node(name).held[s0] = {
+        .shard = s0.shard, .state = StateId("offline"), .version = {Epoch(5), Change(7)}, .last = Epoch(5), .progress = 10};
+    bench.restart(name);
+  };
+  hold("n1");
+  hold("n2");
+  bench.create(workload_of(1, 2));
+  bench.run(1s);
+  EXPECT_EQ(orphans_of(snapshot_of(bench)), (std::vector<OrphanState>{{s0, n1, Epoch(5)}, {s0, n2, Epoch(5)}}));
+  EXPECT_EQ(orphans_of(snapshot_of(bench)), bench.machine->overview().orphans);
+  EXPECT_EQ(carry_out(bench, settle_orphans(snapshot_of(bench), s0, std::vector{n2}, Fate::drop)), "1 written; ");
+  bench.run(1min);
+  EXPECT_EQ(carry_out(bench, adopt_all(snapshot_of(bench))), "1 written; ");
+  bench.run(1min);
+  EXPECT_EQ(bench.shard().view.leader, n1);
+  EXPECT_TRUE(carry_out(bench, adopt_all(snapshot_of(bench))).find("nothing to adopt") != std::string::npos);
+  const auto known = settle_orphans(snapshot_of(bench), s0, std::vector{n1}, Fate::drop);
+  ASSERT_FALSE(known);
+  EXPECT_NE(known.error().message.find("no orphan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace evenkeel::control::test

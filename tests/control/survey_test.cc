@@ -1,0 +1,111 @@
+// How a cluster stands, from the documents that the bench has: the same as its controller says.
+
+#include "evenkeel/control/survey.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/control/bench.h"
+
+namespace evenkeel::control::test {
+namespace {
+
+using State = NodeSurvey::State;
+
+Snapshot snapshot_of(const Bench& bench) {
+  Snapshot seen{.cluster = ClusterId("bench")};
+  for (const auto& [where, entry] : bench.store) seen.take(entry.first, entry.second);
+  return seen;
+}
+
+class Survey : public testing::Test {
+ protected:
+  void SetUp() override {
+    bench.configure();
+    for (const char* name : {"n1", "n2", "n3"}) bench.join(name, name);
+    bench.create(workload_of(4, 3));
+    bench.run(1s);
+  }
+  NodeSurvey node(const std::string& name) {
+    for (NodeSurvey& one : survey_nodes(snapshot_of(bench))) {
+      if (one.node.str() == name) return one;
+    }
+    ADD_FAILURE() << "no node " << name;
+    return {};
+  }
+  Bench bench;
+};
+
+TEST_F(Survey, CountsWhatTheControllerCounts) {
+  const auto nodes = survey_nodes(snapshot_of(bench));
+  const auto states = bench.machine->nodes(bench.now);
+  ASSERT_EQ(nodes.size(), states.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    EXPECT_EQ(nodes[i].node, states[i].node);
+    EXPECT_EQ(nodes[i].replicas, states[i].replicas);
+    EXPECT_EQ(nodes[i].leaders, states[i].leaders);
+    EXPECT_EQ(nodes[i].state, State::there);
+  }
+  const auto workloads = survey_workloads(snapshot_of(bench));
+  ASSERT_EQ(workloads.size(), 1u);
+  EXPECT_EQ(workloads[0].led, 4u);
+  EXPECT_EQ(workloads[0].below_min_active, 0u);
+  EXPECT_EQ(workloads[0].incomplete, 0u);
+}
+
+TEST_F(Survey, SaysWhoIsGoneAndWhatThatLeaves) {
+  bench.order("n9", {.operation = Operation::cordon, .reason = "not yet"});
+  EXPECT_EQ(node("n9").state, State::never);
+  EXPECT_EQ(node("n9").reason, "not yet");
+  bench.end("n3");
+  bench.run(20s);
+  EXPECT_EQ(node("n3").state, State::gone);
+  ASSERT_TRUE(node("n3").gone);
+  EXPECT_GE(*node("n3").gone, 10s);
+  const auto workloads = survey_workloads(snapshot_of(bench));
+  EXPECT_EQ(workloads[0].incomplete, 4u);
+  EXPECT_EQ(workloads[0].below_min_active, bench.machine->overview().below_min_active);
+  EXPECT_EQ(workloads[0].led, 4u);
+}
+
+TEST_F(Survey, AWorkloadThatNobodyServesIsNotWell) {
+  Workload other = workload_of(5, 3);
+  other.name = WorkloadId("u");
+  Snapshot seen = snapshot_of(bench);
+  seen.workloads.emplace(other.name, WorkloadDocument{.spec = other});
+  const auto workloads = survey_workloads(seen);
+  ASSERT_EQ(workloads.size(), 2u);
+  EXPECT_EQ(workloads[1].led, 0u);
+  EXPECT_EQ(workloads[1].below_min_active, 5u);
+}
+
+TEST_F(Survey, PutsRecordAndReportsSideBySide) {
+  const ShardId s0{WorkloadId("t"), ShardIndex(0)};
+  Snapshot seen = snapshot_of(bench);
+  auto replicas = survey_replicas(seen, s0);
+  ASSERT_EQ(replicas.size(), 3u);
+  for (const ReplicaSurvey& one : replicas) {
+    ASSERT_TRUE(one.told != nullptr && one.says != nullptr && one.there);
+    EXPECT_EQ(one.told->told, one.says->state);
+  }
+  seen.records.clear();
+  replicas = survey_replicas(seen, s0);
+  ASSERT_EQ(replicas.size(), 3u);
+  EXPECT_EQ(replicas[0].told, nullptr);
+  EXPECT_EQ(replicas[0].node, NodeId("n1"));
+}
+
+TEST_F(Survey, ExplainsAsAControllerWould) {
+  const ShardId s0{WorkloadId("t"), ShardIndex(0)};
+  EXPECT_TRUE(explain(snapshot_of(bench), s0).empty());
+  bench.end("n3");
+  bench.run(20s);
+  const auto why = explain(snapshot_of(bench), s0);
+  ASSERT_FALSE(why.empty());
+  EXPECT_TRUE(std::ranges::any_of(why, [](const std::string& line) { return line.starts_with("n3 is gone for "); }))
+      << why.front();
+}
+
+}  // namespace
+}  // namespace evenkeel::control::test
