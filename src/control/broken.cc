@@ -4,6 +4,7 @@
 
 namespace evenkeel::control {
 
+// Long because it is the list.
 std::span<const BrokenName> all_broken() {
   static constexpr std::array names{
       BrokenName{Broken::ignore_incarnations, "ignore incarnations"},

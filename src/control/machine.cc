@@ -43,6 +43,7 @@ Output Machine::Work::step(Input input, Instant now) {
 
 // 1. Inputs.
 
+// Long because it has a case for each kind of document.
 void Machine::Work::take(Saw saw) {
   const auto as = [&]<class T>(std::type_identity<T>) -> std::optional<T> {
     if (!saw.document) return std::nullopt;
