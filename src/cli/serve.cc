@@ -112,10 +112,13 @@ void check(const Options& options) {
   if (const auto why = why_not_a_name(options.cluster)) throw CLI::ValidationError("--cluster", *why);
   if (options.reach.url.empty()) {
     const StoreReach& reach = options.reach;
-    if (!reach.user.empty() || !reach.password_file.empty() || !reach.tls.authority.empty() || !reach.tls.certificate.empty())
-      throw CLI::ValidationError("--user", "is for a store of others, as are --password-file and --tls-…: give --store as well");
+    if (!reach.user.empty() || !reach.password_file.empty() || reach.tls != store::Tls() || reach.timeout != StoreReach().timeout)
+      throw CLI::ValidationError("--user",
+                                 "is for a store of others, as are --password-file, --tls-… and --timeout: give --store as well");
     return;
   }
+  if (options.reach.url.starts_with("embedded:") || options.reach.url.starts_with("memory:"))
+    throw CLI::ValidationError("--store", "names a store that no node could reach: --data DIR serves one");
   if (!options.data.empty())
     throw CLI::ValidationError("--data", "is a store of its own, and --store is another one: give one of them");
   if (!options.store_listen.empty())

@@ -19,6 +19,7 @@ std::vector<NodeState> Machine::nodes(Instant now) const { return work_->nodes(n
 std::vector<WorkloadState> Machine::workloads() const { return work_->workloads(); }
 std::optional<ShardView> Machine::view(const ShardId& shard) const { return work_->view(shard); }
 bool Machine::knows(const NodeId& node, Incarnation incarnation) const { return work_->knows(node, incarnation); }
+bool Machine::knows(const WorkloadId& workload) const { return work_->knows(workload); }
 std::optional<ShardState> Machine::explain(const ShardId& shard) const { return work_->explain(shard); }
 Stoppable Machine::stoppable(const std::vector<NodeId>& nodes) const { return work_->stoppable(nodes); }
 
@@ -87,6 +88,7 @@ void Machine::Work::take(Saw saw) {
       break;
     case Key::Kind::shards:
       world_.take_records(saw.key, as(std::type_identity<RecordBucket>()));
+      permits_due_ = permits_;  // some may have waited for it
       break;
     case Key::Kind::view:
       world_.take_view(saw.key, as(std::type_identity<ViewBucket>()));
@@ -110,7 +112,10 @@ void Machine::Work::take(Saw saw) {
 
 // What others have written down of a loss, beside what this controller knows of it.
 void Machine::Work::learn_of_losses() {
-  for (const auto& [workload, shards] : waits_.lost) lost_[workload] = std::max(lost_[workload], shards);
+  for (const auto& [workload, shards] : waits_.lost) {
+    const detail::WorkloadInfo* known = world_.find_workload(workload);
+    if (known == nullptr || !known->document || !known->document->deleted) lost_[workload] = std::max(lost_[workload], shards);
+  }
 }
 
 void Machine::Work::take(ConfigDocument config) {

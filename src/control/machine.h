@@ -217,6 +217,7 @@ class Machine {
   std::optional<ShardView> view(const ShardId& shard) const;
   // Whether that process is the one that counts under its name: what it pulses is taken.
   bool knows(const NodeId& node, Incarnation incarnation) const;
+  bool knows(const WorkloadId& workload) const;
 
  private:
   class Work;

@@ -391,7 +391,10 @@ void Participant::Work::pulse_now() {
   const auto changed = handler_.changed();
   if (whole) pulsed_.clear();
   for (const ShardId& shard : changed && !whole ? *changed : reconciler_.shards()) {
-    if (!reconciler_.holds(shard)) continue;
+    if (!reconciler_.holds(shard)) {
+      pulsed_.erase(shard);
+      continue;
+    }
     Status status = handler_.report(shard);
     const auto [known, is_new] = pulsed_.try_emplace(shard, status);
     if (!is_new && known->second == status) continue;

@@ -109,8 +109,20 @@ std::string format_cluster(const Answerer& who, const control::Overview& overvie
   }
   out.key("freeze");
   overview.freeze ? out.begin_map(line).key("reason").text(*overview.freeze).end_map() : out.null();
+  // What keeps still because of these.
+  out.key("held_back");
+  if (overview.held_back) {
+    out.begin_map(line);
+    put_number(out, "placed", overview.held_back->placed);
+    put_number(out, "moved", overview.held_back->moved);
+    put_number(out, "dropped", overview.held_back->dropped);
+    out.end_map();
+  } else {
+    out.null();
+  }
   put_number(out, "offline", overview.offline);
   put_number(out, "copies", overview.copies);
+  put_number(out, "openings", overview.openings);
   put_number(out, "leaderless", overview.leaderless);
   put_number(out, "below_min_active", overview.below_min_active);
   put_number(out, "errors", overview.errors);
@@ -178,7 +190,7 @@ std::string format_shard(const Answerer& who, const WorkloadId& workload, const 
   out.key("workload").text(workload.str());
   put_view(out, shard.view);
   const ShardRecord& record = shard.record;
-  out.key("has_data").flag(record.has_data);
+  out.key("has_data").flag(record.has_data).key("rebuilt").flag(record.rebuilt);
   out.key("seal");
   record.seal ? out.number(record.seal->value()) : out.null();
   out.key("hand_over");

@@ -15,6 +15,7 @@ PlannerThread::~PlannerThread() {
 control::Planner PlannerThread::planner() {
   return [this](Cluster problem, Answer answer) {
     const std::lock_guard lock(mutex_);
+    waiting_.clear();  // of an office that is lost: nobody waits for it
     waiting_.emplace_back(std::move(problem), std::move(answer));
     asked_.notify_one();
   };

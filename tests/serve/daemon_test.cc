@@ -22,6 +22,7 @@ TEST(Daemon, ShowsAClusterAtWork) {
   test::wait_until("leaders", patience, [&] { return metric(*daemon, "evenkeel_control_shards") == "4"; });
   wait_for(*daemon, "/api/v1/workloads", "workloads/0/leaderless", "0");
   wait_for(*daemon, "/api/v1/workloads", "workloads/0/below_min_active", "0");
+  wait_for(*daemon, "/api/v1/nodes", "nodes/2/replicas", "4");
   EXPECT_EQ(get(daemon->http(), "/readyz").body, "ready\n");
 
   const Got cluster = get(daemon->http(), "/api/v1/cluster");
@@ -104,7 +105,8 @@ TEST(Daemon, AStandbyAnswersAndTakesOver) {
   wait_for(*second, "/api/v1/cluster", "active", "true");
   EXPECT_EQ(field(get(second->http(), "/api/v1/cluster").body, "controller/name"), "d2");
   // The node comes after.
-  test::wait_until("the node's pulse", patience, [&] { return metric(*second, "evenkeel_control_pulses_total") != "0"; });
+  test::wait_until("the node's pulse", patience,
+                   [&] { return parse_unsigned(metric(*second, "evenkeel_control_pulses_total")).value_or(0) > 0; });
   // Under its own name it comes again at once: it has ended its session.
   first = town.start("d1");
   test::wait_until("the first one again", patience, [&] { return first->ready(); });

@@ -59,6 +59,14 @@ class Ear final : public PulseSink {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, most, until);
   }
+  std::size_t count() {
+    const std::lock_guard lock(mutex_);
+    return heard.size();
+  }
+  Pulse last() {
+    const std::lock_guard lock(mutex_);
+    return heard.back();
+  }
   void answer(Verdict next) {
     const std::lock_guard lock(mutex_);
     verdict = next;
@@ -300,11 +308,11 @@ TEST(PulseLine, SaysEverythingUntilItIsKnown) {
   EXPECT_TRUE(ear.wait([&] { return ear.heard.size() == 1; }));  // at once
   const auto sends_whole = [&](PulseSink::Verdict verdict) {
     ear.answer(verdict);
-    const std::size_t before = ear.heard.size();
+    const std::size_t before = ear.count();
     lined.send_one();
     // One that cannot be sent, since the last one is on its way, is dropped.
     while (!ear.wait([&] { return ear.heard.size() > before; }, 20ms)) lined.send_one();
-    return is_whole(ear.heard.back());
+    return is_whole(ear.last());
   };
   EXPECT_TRUE(is_whole(ear.heard[0]));
   EXPECT_TRUE(sends_whole(PulseSink::Verdict::unknown));
@@ -333,8 +341,8 @@ TEST(PulseLine, FollowsWhoIsActive) {
   second->stop();
   lined.send_one();
   lined.resign();
+  const std::size_t before = first_ear.count();  // nobody pulses to it now
   lined.elect("d1", first->address());
-  const std::size_t before = first_ear.heard.size();
   EXPECT_TRUE(first_ear.wait([&] { return first_ear.heard.size() > before; }));
 }
 

@@ -218,6 +218,11 @@ bool Machine::Work::knows(const NodeId& name, Incarnation incarnation) const {
   return node != nullptr && node->facts.joined && node->facts.incarnation == incarnation;
 }
 
+bool Machine::Work::knows(const WorkloadId& name) const {
+  const WorkloadInfo* workload = world_.find_workload(name);
+  return workload != nullptr && workload->document;
+}
+
 std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
   const auto found = find(shard);
   if (!found) return std::nullopt;

@@ -44,7 +44,9 @@ std::string Machine::Work::why_not_without(const Unit& unit, std::uint32_t slot,
   bool led = !workload.spec.lead;
   const auto add = [&](const NodeId& name) {
     const NodeInfo* node = world_.find_node(name);
-    if (node == nullptr || without.contains(name) || has_leave(name) || (next != nullptr && !is_shown(*next, name))) return;
+    if (node == nullptr || !node->facts.joined || without.contains(name) || has_leave(name) ||
+        (next != nullptr && !is_shown(*next, name)))
+      return;
     ++serving;
     led = led || node->facts.may_lead;
   };
@@ -189,25 +191,30 @@ void Machine::Work::look_at_permits() {
   }
 }
 
-// Whether anything still points at it: a leadership that it has, or the view. Where an outage is allowed, and nobody else could lead, it leads
-// until it stops.
+// Whether a record or its view points at it: a leadership that it has, or that clients are sent there. Where an outage is allowed, and nobody else
+// could lead, it leads until it stops.
+bool Machine::Work::points_at(const NodeInfo& node, const ShardRecord& record, const ShardView& view) const {
+  const auto own = std::ranges::find(record.holders, node.name, &Holder::node);
+  const bool bounded = own != record.holders.end() && !own->may_be.str().empty();
+  const bool alone = node.permit->allow_outage && std::ranges::none_of(view.others, [&](const Peer& peer) {
+                       const NodeInfo* other = world_.find_node(peer.node);
+                       return peer.node != node.name && other != nullptr && other->facts.may_lead;
+                     });
+  if ((bounded || view.leader == node.name) && !alone) return true;
+  return std::ranges::find(view.others, node.name, &Peer::node) != view.others.end();
+}
+
+// By what is written, or is being written.
 bool Machine::Work::leads_or_is_shown(std::uint32_t n) const {
   const NodeInfo& node = world_.nodes[n];
   for (const auto& [u, named] : node.units) {
     const Unit& unit = world_.units[u];
-    const WorkloadInfo& workload = world_.workloads[unit.workload];
-    if (!workload.usable) continue;
+    if (!world_.workloads[unit.workload].usable) continue;
+    if (unit.status == Unit::Status::unread) return true;
     for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
-      const auto& holders = unit.records[slot].holders;
-      const auto own = std::ranges::find(holders, node.name, &Holder::node);
-      const ShardView& view = unit.views[slot];
-      const bool bounded = own != holders.end() && !own->may_be.str().empty();
-      const bool alone = node.permit->allow_outage && std::ranges::none_of(view.others, [&](const Peer& peer) {
-                           const NodeInfo* other = world_.find_node(peer.node);
-                           return peer.node != node.name && other != nullptr && other->facts.may_lead;
-                         });
-      if ((bounded || view.leader == node.name) && !alone) return true;
-      if (std::ranges::find(view.others, node.name, &Peer::node) != view.others.end()) return true;
+      const auto [record, view] = unit.written(slot);
+      if (points_at(node, unit.records[slot], unit.views[slot])) return true;
+      if (record != nullptr && points_at(node, *record, view != nullptr ? *view : unit.views[slot])) return true;
     }
   }
   return false;

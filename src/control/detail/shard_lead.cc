@@ -166,8 +166,12 @@ std::size_t ShardStep::seals_needed() const {
   if (accepts_loss() || broken(Broken::too_few_seals)) return 1;
   const auto voters =
       static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return is_voter(holder); }));
-  // There were as many as there should be, whoever of them is known.
-  if (in_.lost) return std::min(voters, seals_of(std::max<std::size_t>(voters, spec_.replicas), spec_.control.acks));
+  // There were as many as there should be, whoever of them is known; and also who was still on its way may have come since.
+  if (in_.lost) {
+    const auto held =
+        static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return counts(holder); }));
+    return std::min(held, seals_of(std::max<std::size_t>(voters, spec_.replicas), spec_.control.acks));
+  }
   return seals_of(voters, spec_.control.acks);
 }
 
@@ -248,7 +252,7 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   return **std::ranges::max_element(able, {}, rank);
 }
 
-// The store was put back to an older state, and somebody whom the record does not know has more.
+// The store was put back to an older state, and somebody whom the record does not know, or not as one that has come, has more.
 bool ShardStep::is_behind_orphans(const Holder& best) {
   if (!in_.lost || accepts_loss() || broken(Broken::begin_over_loss)) return false;
   const auto& seal = facts(best).report->sealed;
@@ -257,6 +261,9 @@ bool ShardStep::is_behind_orphans(const Holder& best) {
   for (const Orphan& orphan : in_.orphans) {
     if (Progress{orphan.report->last, orphan.report->progress} > has && !orphan.facts->removed)
       ahead.push_back(orphan.node.str());
+  }
+  for (const Holder& holder : next_.holders) {
+    if (counts(holder) && !is_voter(holder) && facts(holder).progress > has) ahead.push_back(holder.node.str());
   }
   if (ahead.empty()) return false;
   say("nobody leads: {} have more than those that the record knows: `cluster adopt`, or accept the loss", fmt::join(ahead, ", "));

@@ -40,6 +40,7 @@ class Machine::Work {
   Stoppable stoppable(const std::vector<NodeId>& nodes) const;
   std::optional<ShardView> view(const ShardId& shard) const;
   bool knows(const NodeId& node, Incarnation incarnation) const;
+  bool knows(const WorkloadId& workload) const;
 
  private:
   // machine.cc
@@ -64,8 +65,8 @@ class Machine::Work {
   void say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text);
   bool is_lost(const WorkloadId& workload, const ShardRecord& record) const {
     const auto found = lost_.find(workload);
-    return found != lost_.end() && record.shard.value() < found->second &&
-           (record.rebuilt || record.version.epoch <= epochs_above());
+    const bool doubted = found != lost_.end() && record.shard.value() < found->second && record.version.epoch <= epochs_above();
+    return doubted || record.rebuilt;
   }
   void wake_at(Instant at) { out_.wake = std::min(out_.wake, at); }
   using PutDocument = decltype(Put::document);
@@ -145,6 +146,7 @@ class Machine::Work {
   bool has_leave(const NodeId& node) const;
   std::string why_not_without(const detail::Unit& unit, std::uint32_t slot, const std::set<NodeId>& without) const;
   std::vector<std::string> why_not_stop(std::uint32_t node, const std::set<NodeId>& together, std::size_t most) const;
+  bool points_at(const detail::NodeInfo& node, const ShardRecord& record, const ShardView& view) const;
   bool leads_or_is_shown(std::uint32_t node) const;
   bool is_whole_again(std::uint32_t node) const;
   void try_to_remove(std::uint32_t node);

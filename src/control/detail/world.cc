@@ -398,6 +398,11 @@ void World::lay_out(std::uint32_t u, std::vector<ShardIndex> shards) {
     errors -= old.in_error[at];
     for (const std::uint32_t n : old.named_in[at]) name_in(n, u, false);
   }
+  for (const auto& [key, progress] : old.progress) {
+    const auto before = static_cast<std::uint32_t>(old.shards.size());
+    if (const auto slot = next.slot(old.shards[key % before]))
+      next.progress.emplace(key / before * static_cast<std::uint32_t>(next.shards.size()) + *slot, progress);
+  }
   next.orders = std::move(old.orders);
   next.report_heads = std::move(old.report_heads);
   next.spec = old.spec;
@@ -524,8 +529,8 @@ bool World::refresh(std::uint32_t n, Instant now) {
   // A tombstone is about one disk: a new one under the name is another machine.
   const bool another = info.beat && !info.beat->ended && info.live && info.order.data != info.live->data;
   facts.removed = info.order.operation == Operation::remove && (info.order.data ? !another : info.units.empty() && !facts.joined);
-  const bool permitted =
-      info.granting || is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
+  const bool permitted = (info.granting && info.permit && info.permit->incarnation == facts.incarnation) ||
+                         is_permit_of(info, PermitDocument::Stage::granted) || is_permit_of(info, PermitDocument::Stage::go);
   const bool forbidden = info.order.operation == Operation::drain ||
                          (info.order.operation == Operation::no_leaders && broken != Broken::ignore_no_leaders) || permitted ||
                          (info.live && info.live->leaving);

@@ -116,6 +116,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     }
     quiet_until_ = {};
     session_ = std::move(*session);
+    if (resigned_) return session_->end([](const Result<store::Revision>&) {});  // it was asked for before
     session_->on_event([this](store::Session::Event event) {
       if (event != store::Session::Event::lost) return;
       depose();

@@ -1,7 +1,9 @@
 #include "evenkeel/serve/detail/routes.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -13,6 +15,7 @@ namespace {
 constexpr std::string_view shards_path = "/api/v1/shards/", view_path = "/api/v1/view/";
 // What one answer has at most: so much the loop can be asked for between two steps.
 constexpr std::uint32_t shards_most = 1000, view_most = 10'000, events_most = 1000;
+constexpr auto shared_for = std::chrono::seconds(1);
 constexpr std::uint32_t shards_usual = 100, view_usual = 1000;
 
 Response json(std::string body) { return {.type = "application/json", .body = std::move(body), .headers = {}}; }
@@ -71,9 +74,9 @@ struct Paged {
   std::vector<T> items;
 };
 template <class T, class Get>
-std::optional<Paged<T>> paged(const std::string& workload, Range range, Get get) {
+std::optional<Paged<T>> paged(const control::Machine& machine, const std::string& workload, Range range, Get get) {
   Paged<T> out{{WorkloadId(workload), std::nullopt}, {}};
-  if (!get(ShardId{out.page.workload, ShardIndex(0)})) return std::nullopt;
+  if (!machine.knows(out.page.workload)) return std::nullopt;
   for (std::uint32_t at = range.from; out.items.size() < range.limit; ++at) {
     auto item = get(ShardId{out.page.workload, ShardIndex(at)});
     if (!item || at == 0xffffffff) return out;
@@ -90,8 +93,9 @@ Response shard_list(const Ask& ask, const Request& request, const std::string& w
   using Found = std::optional<Paged<control::ShardState>>;
   const auto told = asked<Told<Found>>(ask, [workload, range = *range](const Watched& watched) {
     const control::Machine& machine = watched.controller->machine();
-    return Told<Found>{watched.answerer(),
-                       paged<control::ShardState>(workload, range, [&](const ShardId& shard) { return machine.explain(shard); })};
+    return Told<Found>{watched.answerer(), paged<control::ShardState>(machine, workload, range, [&](const ShardId& shard) {
+                         return machine.explain(shard);
+                       })};
   });
   if (!told) return busy();
   if (!told->second) return no_workload(workload);
@@ -106,7 +110,7 @@ Response view_list(const Ask& ask, const Request& request) {
   const auto told = asked<Told<Found>>(ask, [workload, range = *range](const Watched& watched) {
     const control::Machine& machine = watched.controller->machine();
     return Told<Found>{watched.answerer(),
-                       paged<ShardView>(workload, range, [&](const ShardId& shard) { return machine.view(shard); })};
+                       paged<ShardView>(machine, workload, range, [&](const ShardId& shard) { return machine.view(shard); })};
   });
   if (!told) return busy();
   if (!told->second) return no_workload(workload);
@@ -203,19 +207,44 @@ Response workloads(const Ask& ask) {
       ask, [](const Watched& w) { return w.controller->machine().workloads(); }, format_workloads);
 }
 
+// What walks over all shards is asked once, for everybody who wants it within a second.
+class Shared {
+ public:
+  Shared(Ask ask, Response (*handler)(const Ask&)) : ask_(std::move(ask)), handler_(handler) {}
+  Response get() {
+    const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (!answer_ || answer_->status != 200 || now >= asked_ + shared_for) {
+      answer_ = handler_(ask_);
+      asked_ = now;
+    }
+    return *answer_;
+  }
+
+ private:
+  const Ask ask_;
+  Response (*const handler_)(const Ask&);
+  std::mutex mutex_;
+  std::optional<Response> answer_;
+  std::chrono::steady_clock::time_point asked_;
+};
+
 }  // namespace
 
 std::vector<Route> routes(Ask ask) {
   const auto plain = [&](std::string path, Response (*handler)(const Ask&)) {
     return Route{"GET", std::move(path), [ask, handler](const Request&) { return handler(ask); }};
   };
+  const auto shared = [&](std::string path, Response (*handler)(const Ask&)) {
+    return Route{"GET", std::move(path), [one = std::make_shared<Shared>(ask, handler)](const Request&) { return one->get(); }};
+  };
   const auto asking = [&](std::string path, Response (*handler)(const Ask&, const Request&)) {
     return Route{"GET", std::move(path), [ask, handler](const Request& request) { return handler(ask, request); }};
   };
   return {
       plain("/healthz", healthy),         plain("/readyz", ready),
-      plain("/metrics", metrics),         plain("/api/v1/cluster", overview),
-      plain("/api/v1/nodes", nodes),      plain("/api/v1/workloads", workloads),
+      shared("/metrics", metrics),        shared("/api/v1/cluster", overview),
+      shared("/api/v1/nodes", nodes),     shared("/api/v1/workloads", workloads),
       asking("/api/v1/shards/*", shards), asking("/api/v1/view/*", view_list),
       asking("/api/v1/events", events),
   };

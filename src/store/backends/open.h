@@ -23,6 +23,7 @@ struct Tls {
   std::string certificate;  // PEM files of our own, for servers that ask for one
   std::string key;
   std::string server_name;  // to expect instead of the endpoint's host
+  friend bool operator==(const Tls&, const Tls&) = default;
 };
 
 struct Access {
