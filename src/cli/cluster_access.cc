@@ -25,18 +25,18 @@ ClusterId cluster_of(const Outside& outside, const ClusterReach& reach) {
 }
 
 const KindList& node_kinds() {
-  static const KindList kinds{Kind::config, Kind::node,  Kind::live,     Kind::beat,
+  static const KindList kinds{Kind::config, Kind::node,  Kind::live,     Kind::member, Kind::beat,
                               Kind::permit, Kind::waits, Kind::workload, Kind::shards};
   return kinds;
 }
 const KindList& workload_kinds() {
-  static const KindList kinds{Kind::config, Kind::node,   Kind::live,  Kind::beat, Kind::workload,
-                              Kind::shards, Kind::report, Kind::order, Kind::view};
+  static const KindList kinds{Kind::config,   Kind::node,   Kind::live,   Kind::member, Kind::beat,
+                              Kind::workload, Kind::shards, Kind::report, Kind::order,  Kind::view};
   return kinds;
 }
 const KindList& all_kinds() {
-  static const KindList kinds{Kind::config,   Kind::node,   Kind::live,   Kind::beat,  Kind::permit, Kind::waits,
-                              Kind::workload, Kind::shards, Kind::report, Kind::order, Kind::view};
+  static const KindList kinds{Kind::config, Kind::node,     Kind::live,   Kind::member, Kind::beat,  Kind::permit,
+                              Kind::waits,  Kind::workload, Kind::shards, Kind::report, Kind::order, Kind::view};
   return kinds;
 }
 
@@ -53,6 +53,8 @@ std::string where_of(const Keys& keys, Kind kind) {
       return keys.root() + "workloads/";
     case Kind::live:
       return keys.live_prefix();
+    case Kind::member:
+      return keys.root() + "members/";
     case Kind::beat:
       return keys.beat_prefix();
     case Kind::report:

@@ -18,7 +18,9 @@ void Snapshot::take(const Key& key, Document document) {
                  [&](ConfigDocument&& one) { config = std::move(one); },
                  [&](NodeDocument&& one) { nodes.insert_or_assign(key.node, std::move(one)); },
                  [&](WorkloadDocument&& one) { workloads.insert_or_assign(key.workload, std::move(one)); },
-                 [&](LiveDocument&& one) { live.insert_or_assign(key.node, std::move(one)); },
+                 [&](LiveDocument&& one) {
+                   (key.kind == Key::Kind::member ? members : live).insert_or_assign(key.node, std::move(one));
+                 },
                  [&](BeatSeen&& one) { beats.insert_or_assign(key.node, one); },
                  [&](Report&& one) { reports.push_back(std::move(one)); },
                  [&](RecordBucket&& one) {
@@ -37,7 +39,8 @@ void Snapshot::take(const Key& key, Document document) {
 }
 
 bool Snapshot::empty() const {
-  return !config && nodes.empty() && workloads.empty() && live.empty() && beats.empty() && records.empty() && reports.empty();
+  return !config && nodes.empty() && workloads.empty() && live.empty() && members.empty() && beats.empty() && records.empty() &&
+         reports.empty();
 }
 
 namespace {
@@ -55,6 +58,17 @@ auto find_in(const Snapshot& seen, const Buckets& buckets, const ShardId& shard)
 }
 
 }  // namespace
+
+const LiveDocument* Snapshot::said(const NodeId& node) const {
+  const auto now = live.find(node), kept = members.find(node);
+  if (kept == members.end()) return now == live.end() ? nullptr : &now->second;
+  if (now == live.end()) return &kept->second;
+  // They are written together and read one after the other: one may be of an earlier join.
+  const auto beat = beats.find(node);
+  const bool newer = beat != beats.end() && now->second.incarnation != beat->second.incarnation &&
+                     kept->second.incarnation == beat->second.incarnation;
+  return newer ? &kept->second : &now->second;
+}
 
 const ShardRecord* Snapshot::record(const ShardId& shard) const { return find_in(*this, records, shard); }
 const ShardView* Snapshot::view(const ShardId& shard) const { return find_in(*this, views, shard); }
@@ -82,6 +96,7 @@ std::vector<NodeId> known_nodes(const Snapshot& seen) {
   std::set<NodeId> known;
   for (const auto& [node, document] : seen.nodes) known.insert(node);
   for (const auto& [node, document] : seen.live) known.insert(node);
+  for (const auto& [node, document] : seen.members) known.insert(node);
   for (const auto& [node, beat] : seen.beats) known.insert(node);
   for (const auto& [key, bucket] : seen.records) {
     for (const ShardRecord& record : bucket.shards) {
@@ -93,9 +108,8 @@ std::vector<NodeId> known_nodes(const Snapshot& seen) {
 
 bool is_there(const Snapshot& seen, const NodeId& node) {
   const auto beat = seen.beats.find(node);
-  const auto live = seen.live.find(node);
-  return beat != seen.beats.end() && !beat->second.ended && live != seen.live.end() &&
-         live->second.incarnation == beat->second.incarnation;
+  const LiveDocument* said = seen.said(node);
+  return beat != seen.beats.end() && !beat->second.ended && said != nullptr && said->incarnation == beat->second.incarnation;
 }
 
 Operation operation_of(const Snapshot& seen, const NodeId& node) {
@@ -171,8 +185,7 @@ int strength(Operation operation) {
 // A shard of which this node has the only copy that is left.
 std::optional<ShardId> last_copy_on(const Snapshot& seen, const NodeId& node) {
   const auto has_copy = [&](const Holder& holder) {
-    const auto live = seen.live.find(holder.node);
-    const bool other_disk = is_there(seen, holder.node) && live->second.data != holder.data;
+    const bool other_disk = is_there(seen, holder.node) && seen.said(holder.node)->data != holder.data;
     const auto document = seen.nodes.find(holder.node);
     const bool removed = document != seen.nodes.end() && document->second.operation == Operation::remove;
     return holder.arrived && holder.told.str() != state_dropped && (holder.node == node || (!other_disk && !removed));

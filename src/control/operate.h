@@ -35,6 +35,7 @@ struct Snapshot {
   std::map<NodeId, NodeDocument> nodes;
   std::map<WorkloadId, WorkloadDocument> workloads;
   std::map<NodeId, LiveDocument> live;
+  std::map<NodeId, LiveDocument> members;  // the same, kept
   std::map<NodeId, BeatSeen> beats;
   std::map<NodeId, PermitDocument> permits;
   std::map<ShardId, OrderDocument> orders;
@@ -45,6 +46,8 @@ struct Snapshot {
 
   void take(const Key& key, Document document);
   bool empty() const;  // nothing is there: no such cluster
+  // What a node says of itself; of one that is gone, what it said last; or null.
+  const LiveDocument* said(const NodeId& node) const;
   // By its name, or null.
   const ShardRecord* record(const ShardId& shard) const;
   const ShardView* view(const ShardId& shard) const;

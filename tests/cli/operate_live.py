@@ -40,7 +40,11 @@ class Cluster(World):
 
     def join(self, node):
         self.beat(node)
-        self.put(f"live/{node}", incarnation=identity(node), data="d-" + node, address=f"10.0.0.{node[1:]}:9090", version="1", reads=1, zone="dc" + node[1:], capacity={"disk": "1Ti", "cpu": 4})
+        for kind in ("live", "members"):
+            self.say(kind, node)
+
+    def say(self, kind, node):
+        self.put(f"{kind}/{node}", incarnation=identity(node), data="d-" + node, address=f"10.0.0.{node[1:]}:9090", version="1", reads=1, zone="dc" + node[1:], capacity={"disk": "1Ti", "cpu": 4})
 
     def fill(self):
         self.environment["EVENKEEL_CLUSTER"] = "pages"
@@ -95,6 +99,18 @@ def test_nodes_are_shown(program):
         expect("cpu 4, disk 2Ti (set by an operator)" in page and "2, leading 2" in page and "1h" in page, page)
         said = world.do("node", "show", "n11", status=3).stderr
         expect('no node "n11": did you mean "n1"?' in said, said)
+
+
+def test_what_a_node_that_is_gone_said_last(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.say("members", "n4")
+        lines = [line.split() for line in world.do("node", "list").stdout.splitlines()]
+        expect(lines[4][:3] == ["n4", "gone", "dc4"], f"{lines[4]}")
+        page = world.do("node", "show", "n4").stdout
+        expect("cpu 4, disk 1Ti" in page and "10.0.0.4:9090" in page, page)
+        world.do("node", "set", "n4", "capacity.disk=2Ti")
+        expect(world.get("nodes/n4")["capacity"] == {"cpu": 4, "disk": "2Ti"}, "its cpu is kept")
 
 
 def test_operations_are_written(program):

@@ -89,8 +89,8 @@ Operation operation_of(NodeStatus status) {
 // What the file says and the node itself does not; what is usual counts as not said.
 Result<> add_node(const Snapshot& seen, const Node& node, Changes& out) {
   const auto before = find_optional(seen.nodes, node.name);
-  const auto live = seen.live.find(node.name);
-  const LiveDocument own = live == seen.live.end() ? LiveDocument{} : live->second;
+  const LiveDocument* said = seen.said(node.name);
+  const LiveDocument own = said == nullptr ? LiveDocument{} : *said;
   NodeDocument after = before.value_or(NodeDocument{});
   const auto lay = [](auto& over, const auto& wanted, const auto& usual, const auto& of_node) {
     if (wanted != usual && (over || wanted != of_node)) over = wanted;
