@@ -30,8 +30,8 @@ const KindList& node_kinds() {
   return kinds;
 }
 const KindList& workload_kinds() {
-  static const KindList kinds{Kind::config,   Kind::node,   Kind::live,   Kind::member, Kind::beat,
-                              Kind::workload, Kind::shards, Kind::report, Kind::order,  Kind::view};
+  static const KindList kinds{Kind::config, Kind::node,   Kind::live,  Kind::member, Kind::beat, Kind::workload,
+                              Kind::shards, Kind::report, Kind::order, Kind::view,   Kind::waits};
   return kinds;
 }
 const KindList& all_kinds() {

@@ -368,12 +368,30 @@ Result<> check_cluster(const Snapshot& seen) {
   return fail(Code::not_found, "there is no cluster {}; `evenkeel apply -f` makes one", quote(seen.cluster.str()));
 }
 
+bool is_over(const std::optional<Duration>& timeout, const std::optional<Duration>& waited) {
+  return timeout && waited && *waited >= *timeout;
+}
+
 }  // namespace
+
+const Freeze* freeze_in_force(const Snapshot& seen) {
+  if (!seen.config || !seen.config->freeze) return nullptr;
+  const Freeze& freeze = *seen.config->freeze;
+  return seen.waits && is_over(freeze.timeout, seen.waits->freeze) ? nullptr : &freeze;
+}
+
+const Maintenance* maintenance_in_force(const Snapshot& seen) {
+  if (!seen.config || !seen.config->maintenance) return nullptr;
+  const Maintenance& maintenance = *seen.config->maintenance;
+  return seen.waits && is_over(maintenance.timeout, seen.waits->maintenance) ? nullptr : &maintenance;
+}
 
 Result<Changes> freeze(const Snapshot& seen, const Freeze& freeze) {
   if (const auto good = check_cluster(seen); !good) return fail(good.error());
   if (freeze.reason.empty()) return fail(Code::invalid, "a freeze needs a reason, for whoever finds the cluster frozen");
   ConfigDocument after = seen.config.value_or(ConfigDocument{});
+  if (after.freeze == freeze && freeze_in_force(seen) == nullptr)
+    return fail(Code::refused, "the time of that freeze is over: `evenkeel cluster unfreeze` first, then it begins anew");
   after.freeze = freeze;
   auto changes = changed(config_key, seen.config, after, "the cluster is frozen so already");
   if (changes && !freeze.timeout) changes->notes.emplace_back("it has no end of its own: `evenkeel cluster unfreeze` ends it");
@@ -394,6 +412,9 @@ Result<Changes> maintain(const Snapshot& seen, const std::optional<Maintenance>&
   if (maintenance && maintenance->reason.empty())
     return fail(Code::invalid, "maintenance needs a reason, for whoever finds the cluster in it");
   ConfigDocument after = seen.config.value_or(ConfigDocument{});
+  if (maintenance && after.maintenance == maintenance && maintenance_in_force(seen) == nullptr)
+    return fail(Code::refused,
+                "the time of that maintenance is over: `evenkeel cluster maintenance off` first, then it begins anew");
   after.maintenance = maintenance;
   auto changes =
       changed(config_key, seen.config, after,

@@ -92,6 +92,10 @@ std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std
 
 // 2. The cluster.
 
+// What is in force, or null: one whose time is over stays in the config until somebody takes it away. Times are as the controller has saved them.
+const Freeze* freeze_in_force(const Snapshot& seen);
+const Maintenance* maintenance_in_force(const Snapshot& seen);  // by hand
+// One that is over has to be taken away before the same is asked for again: the controller would see nothing new.
 Result<Changes> freeze(const Snapshot& seen, const Freeze& freeze);
 Result<Changes> unfreeze(const Snapshot& seen);
 Result<Changes> maintain(const Snapshot& seen, const std::optional<Maintenance>& maintenance);

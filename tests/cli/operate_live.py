@@ -214,8 +214,13 @@ def test_the_cluster_is_frozen_and_shown(program):
         world.do("cluster", "freeze", "--reason", "new switch", "--for", "2h", "--keep-leaders")
         expect(world.get("config")["freeze"] == {"keep_leaders": True, "reason": "new switch", "timeout": "2h"}, "the document")
         expect("new switch (leaders are kept), for 2h" in world.do("cluster", "show").stdout, "shown")
+        world.put("waits", freeze="40m")
+        expect("new switch (leaders are kept), for 40m of 2h" in world.do("cluster", "show").stdout, "how long already")
         said = world.do("node", "drain", "n1").stderr
         expect("frozen (new switch)" in said, said)
+        world.put("waits", freeze="2h")
+        expect("frozen" not in world.do("cluster", "show").stdout, "its time is over")
+        expect("frozen" not in world.do("shard", "lead", "t1/0", "n2", "--dry-run").stderr, "orders do not wait for it")
         world.do("cluster", "unfreeze")
         expect("not frozen" in world.do("cluster", "unfreeze").stderr, "twice")
         world.do("cluster", "maintenance", "on", "--reason", "moving house")

@@ -184,6 +184,30 @@ TEST_F(Operate, FreezeAndMaintenanceAreTold) {
   EXPECT_FALSE(bench.machine->overview().maintenance);
 }
 
+TEST_F(Operate, AFreezeWhoseTimeIsOverIsNotInForce) {
+  const Freeze two_minutes{.keep_leaders = true, .reason = "x", .timeout = 2min};
+  const Maintenance three_minutes{.reason = "y", .timeout = 3min};
+  carry_out(bench, freeze(snapshot_of(bench), two_minutes));
+  carry_out(bench, maintain(snapshot_of(bench), three_minutes));
+  const NodeId other = bench.shard().view.others.front().node;
+  const auto notes = [&] { return lead(snapshot_of(bench), s0, other, false)->notes; };
+  bench.run(1min);
+  EXPECT_NE(freeze_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_NE(maintenance_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_EQ(notes(), std::vector<std::string>{"the cluster is frozen: it is carried out after that"});
+  bench.run(5min);
+  EXPECT_FALSE(bench.machine->overview().freeze);
+  EXPECT_EQ(freeze_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_EQ(maintenance_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_TRUE(notes().empty());
+  EXPECT_NE(carry_out(bench, freeze(snapshot_of(bench), two_minutes)).find("is over: `evenkeel cluster unfreeze`"),
+            std::string::npos);
+  EXPECT_NE(carry_out(bench, maintain(snapshot_of(bench), three_minutes)).find("maintenance off` first"), std::string::npos);
+  EXPECT_EQ(carry_out(bench, unfreeze(snapshot_of(bench))), "1 written; ");
+  EXPECT_EQ(carry_out(bench, freeze(snapshot_of(bench), two_minutes)), "1 written; ");
+  EXPECT_EQ(bench.machine->overview().freeze, "x");
+}
+
 TEST_F(Operate, LeadIsForThoseThatHoldItAndMayLead) {
   const auto try_lead = [&](const NodeId& node) { return carry_out(bench, lead(snapshot_of(bench), s0, node, false)); };
   const NodeId leader = *bench.shard().view.leader, other = bench.shard().view.others.front().node;
