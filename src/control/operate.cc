@@ -331,23 +331,47 @@ bool holds(const Snapshot& seen, const NodeId& node, const ShardId& shard) {
          });
 }
 
-}  // namespace
-
-std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most) {
+// What a controller that reads this now would ask to be planned, and why it would move nothing.
+struct Consulted {
+  std::optional<Cluster> plan;
+  std::optional<std::string> standstill;
+};
+Consulted consult(const Snapshot& seen) {
   MachineOptions options{.cluster = seen.cluster};
   options.plan_pause = options.plan_patience = {};  // it is asked for at once
   Machine machine(options);
-  const Output out = detail::feed(machine, seen, Instant{});
+  Output out = detail::feed(machine, seen, Instant{});
   const Overview overview = machine.overview();
-  if (overview.freeze)
-    return {fmt::format("the cluster is frozen ({}): `evenkeel cluster unfreeze`, or wait for its end", *overview.freeze)};
-  if (overview.maintenance) return {fmt::format("the cluster is in maintenance, so nothing moves: {}", *overview.maintenance)};
-  if (!out.plan) return {};
+  Consulted found{.plan = std::move(out.plan), .standstill = std::nullopt};
+  if (overview.freeze) {
+    found.standstill =
+        fmt::format("the cluster is frozen ({}): `evenkeel cluster unfreeze`, or wait for its end", *overview.freeze);
+  } else if (overview.maintenance && maintenance_in_force(seen) != nullptr) {
+    found.standstill = fmt::format(
+        "the cluster is in maintenance ({}), so nothing moves: `evenkeel cluster maintenance off`, or wait for its end",
+        *overview.maintenance);
+  } else if (overview.maintenance) {
+    found.standstill =
+        fmt::format("the cluster is in maintenance ({}), so nothing moves: bring nodes back", *overview.maintenance);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<std::string> standstill(const Snapshot& seen) { return consult(seen).standstill; }
+
+std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most) {
+  const auto [plan, still] = consult(seen);
+  if (still) return {*still};
+  if (!plan) return {};
   std::vector<std::string> found;
-  for (const place::Refusal& refusal : place::plan(*out.plan).refused) {
+  std::set<ShardId> told;  // a shard may be refused more than once
+  for (const place::Refusal& refusal : place::plan(*plan).refused) {
     if (!refusal.shard) continue;
     const ShardId shard{refusal.workload, *refusal.shard};
-    if (holds(seen, node, shard)) found.push_back(fmt::format("{}: {}", format(shard), refusal.detail));
+    if (holds(seen, node, shard) && told.insert(shard).second)
+      found.push_back(fmt::format("{}: {}", format(shard), refusal.detail));
   }
   if (found.size() > most) {
     const std::size_t more = found.size() - most;

@@ -89,6 +89,8 @@ Result<Changes> override_node(const Snapshot& seen, const NodeId& node, NodeDocu
 // Why replicas cannot leave a node, as a controller that reads this now would plan it: a line for each shard, at most `most`. Empty: nothing is in
 // the way.
 std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most = 10);
+// Why nothing moves anywhere, and what ends that; nothing if things move. The first of the obstacles, and then the only one.
+std::optional<std::string> standstill(const Snapshot& seen);
 
 // 2. The cluster.
 

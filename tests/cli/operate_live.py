@@ -152,6 +152,20 @@ def test_a_drain_says_what_is_in_its_way(program):
         expect("holds nothing any more" in done.stderr, done.stderr)
 
 
+def test_a_drain_waits_while_something_can_leave(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.join("n4")
+        world.do("node", "disable", "t1/1", "n4")
+        said = world.do("node", "drain", "n1", "--wait", "--within", "1ms", status=5).stderr
+        expect("2 replicas are still on n1" in said and "cannot leave" not in said, said)
+        for words, way_out in ((("freeze", "--reason", "new switch"), "`evenkeel cluster unfreeze`"), (("maintenance", "on", "--reason", "new hall"), "`evenkeel cluster maintenance off`")):
+            world.do("cluster", *words)
+            said = world.do("node", "drain", "n1", "--wait", status=1).stderr
+            expect(way_out in said and "make room" not in said, said)
+            world.do("cluster", *(("unfreeze",) if words[0] == "freeze" else ("maintenance", "off")))
+
+
 def test_a_drain_is_waited_for(program):
     with Cluster(program) as world:
         world.fill()

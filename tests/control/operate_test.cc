@@ -153,6 +153,22 @@ TEST_F(Operate, WhatIsInTheWayOfADrainIsKnownBeforehand) {
             std::vector<std::string>{"the cluster is frozen (new switch): `evenkeel cluster unfreeze`, or wait for its end"});
 }
 
+TEST_F(Operate, AStandstillSaysWhatEndsIt) {
+  EXPECT_EQ(standstill(snapshot_of(bench)), std::nullopt);
+  carry_out(bench, maintain(snapshot_of(bench), Maintenance{.reason = "moving house"}));
+  EXPECT_EQ(
+      standstill(snapshot_of(bench)),
+      "the cluster is in maintenance (moving house), so nothing moves: `evenkeel cluster maintenance off`, or wait for its end");
+  bench.config.settings.control.max_offline = 1;
+  bench.configure();
+  bench.end("n2");
+  bench.end("n3");
+  bench.run(1s);
+  ASSERT_TRUE(bench.machine->overview().maintenance);
+  const std::string said = standstill(snapshot_of(bench)).value_or("");
+  EXPECT_TRUE(said.ends_with("so nothing moves: bring nodes back")) << said;
+}
+
 TEST_F(Operate, AShardIsForbiddenOnANode) {
   EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "1 written; ");
   EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "0 written; t/0 is disabled on n1 already");
