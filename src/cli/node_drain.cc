@@ -56,6 +56,8 @@ class Follower {
     for (bool first = true;; first = false) {
       const auto seen = cluster_.read(all_kinds());
       if (!seen) return;
+      if (const auto error = cluster_.unreadable(Key::Kind::shards))  // what it says may be on the node
+        return give_up(Error{error->code, fmt::format("what is left on {} is not known: {}", node_, error->message)});
       const Left left = left_on(*seen, node_);
       if (first || left != before_) moved = clock_.now();
       most_ = std::max(most_, left.replicas);

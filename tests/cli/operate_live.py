@@ -166,6 +166,14 @@ def test_a_drain_waits_while_something_can_leave(program):
             world.do("cluster", *(("unfreeze",) if words[0] == "freeze" else ("maintenance", "off")))
 
 
+def test_a_drain_is_not_over_if_records_cannot_be_read(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.run("put", ROOT + "shards/t1/0", "no document")
+        said = world.do("node", "drain", "n1", "--wait", status=2).stderr
+        expect("what is left on n1 is not known" in said and "shards/t1/0" in said, said)
+
+
 def test_a_drain_is_waited_for(program):
     with Cluster(program) as world:
         world.fill()
