@@ -295,6 +295,28 @@ TEST_F(Operate, WhatAFileCannotChangeIsRefused) {
   EXPECT_TRUE(apply("nodes: [{name: n2, status: cordoned}]").find("`evenkeel node undo n2` first") != std::string::npos);
 }
 
+TEST_F(Operate, AWorkloadIsNotCreatedWithoutItsStateModel) {
+  const std::string file =
+      "state_models:\n"
+      "  - name: pair\n"
+      "    states: [{name: up, count: replicas}, {name: down, data: false}]\n"
+      "    initial: down\n"
+      "    transitions: [[down, up], [up, down]]\n"
+      "workloads: [{name: u, shards: 1, state_model: pair}]\n";
+  Snapshot seen = snapshot_of(bench);
+  const auto try_to = [&](const std::string& text, bool only_new) {
+    const auto changes = apply_file(seen, *parse_cluster(text, "file.yaml"), {.settings = false, .only_new = only_new});
+    if (!changes) return fmt::format("{}", changes.error());
+    for (const Write& write : changes->writes) seen.take(write.key, parsed(write));
+    return fmt::format("{} written", changes->writes.size());
+  };
+  EXPECT_EQ(try_to(file, true), "u is a pair, which the cluster has no state model for: `evenkeel apply -f` adds it (refused)");
+  EXPECT_EQ(try_to(file, false), "2 written");
+  seen.workloads.erase(WorkloadId("u"));
+  EXPECT_EQ(try_to(file, true), "1 written") << "the cluster has the model now";
+  EXPECT_EQ(try_to("workloads: [{name: v, shards: 1, state_model: MasterSlave}]", true), "1 written") << "it is built in";
+}
+
 TEST(OperateOrphans, AreShownAdoptedAndDropped) {
   Bench bench;
   bench.configure();
