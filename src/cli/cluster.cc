@@ -63,26 +63,34 @@ Sums sums_of(const control::Snapshot& seen) {
   return sums;
 }
 
+// ", for 40m of 2h": how long it has lasted, and how long it may.
+std::string lasting(const std::optional<Duration>& lasted, const std::optional<Duration>& timeout) {
+  if (!lasted) return timeout ? fmt::format(", for {}", format(*timeout)) : "";
+  const std::string so_far = format(std::chrono::floor<std::chrono::seconds>(*lasted));
+  return timeout ? fmt::format(", for {} of {}", so_far, format(*timeout)) : fmt::format(", for {} so far", so_far);
+}
+
 std::string freeze_of(const control::Snapshot& seen) {
-  if (!seen.config || !seen.config->freeze) return "";
-  const Freeze& freeze = *seen.config->freeze;
-  std::string out = freeze.keep_leaders ? fmt::format("{} (leaders are kept)", freeze.reason) : freeze.reason;
-  if (freeze.timeout) out += fmt::format(", for {}", format(*freeze.timeout));
-  if (seen.waits && seen.waits->freeze) out += fmt::format(", since {}", format(*seen.waits->freeze));
-  return out;
+  const Freeze* freeze = control::freeze_in_force(seen);
+  if (freeze == nullptr) return "";
+  return fmt::format("{}{}{}", freeze->reason, freeze->keep_leaders ? " (leaders are kept)" : "",
+                     lasting(seen.waits ? seen.waits->freeze : std::nullopt, freeze->timeout));
 }
 
 std::string maintenance_of(const control::Snapshot& seen) {
-  std::string out;
-  if (seen.config && seen.config->maintenance) out = fmt::format("by hand: {}", seen.config->maintenance->reason);
-  if (out.empty() && seen.waits && seen.waits->entered) out = "entered by the controller: too many nodes are gone";
-  if (!out.empty() && seen.waits && seen.waits->maintenance) out += fmt::format(", since {}", format(*seen.waits->maintenance));
-  return out;
+  const auto lasted = seen.waits ? seen.waits->maintenance : std::nullopt;
+  if (const Maintenance* by_hand = control::maintenance_in_force(seen))
+    return fmt::format("by hand: {}{}", by_hand->reason, lasting(lasted, by_hand->timeout));
+  if (!seen.waits || !seen.waits->entered) return "";
+  // While the config has one by hand, the time that is saved is of that.
+  const bool other = seen.config && seen.config->maintenance;
+  return fmt::format("entered by the controller: too many nodes are gone{}",
+                     lasting(other ? std::nullopt : lasted, std::nullopt));
 }
 
 // One sentence.
 std::string health_of(const control::Snapshot& seen, const Sums& sums) {
-  if (seen.config && seen.config->freeze) return "frozen";
+  if (control::freeze_in_force(seen) != nullptr) return "frozen";
   if (sums.leaderless > 0) return "shards without a leader";
   if (sums.below_min_active > 0) return "shards below min_active";
   if (!maintenance_of(seen).empty()) return "in maintenance";

@@ -1,6 +1,7 @@
 #include "evenkeel/cli/cluster_access.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "evenkeel/base/text.h"
 #include "evenkeel/base/write.h"
@@ -25,18 +26,18 @@ ClusterId cluster_of(const Outside& outside, const ClusterReach& reach) {
 }
 
 const KindList& node_kinds() {
-  static const KindList kinds{Kind::config, Kind::node,  Kind::live,     Kind::beat,
+  static const KindList kinds{Kind::config, Kind::node,  Kind::live,     Kind::member, Kind::beat,
                               Kind::permit, Kind::waits, Kind::workload, Kind::shards};
   return kinds;
 }
 const KindList& workload_kinds() {
-  static const KindList kinds{Kind::config, Kind::node,   Kind::live,  Kind::beat, Kind::workload,
-                              Kind::shards, Kind::report, Kind::order, Kind::view};
+  static const KindList kinds{Kind::config, Kind::node,   Kind::live,  Kind::member, Kind::beat, Kind::workload,
+                              Kind::shards, Kind::report, Kind::order, Kind::view,   Kind::waits};
   return kinds;
 }
 const KindList& all_kinds() {
-  static const KindList kinds{Kind::config,   Kind::node,   Kind::live,   Kind::beat,  Kind::permit, Kind::waits,
-                              Kind::workload, Kind::shards, Kind::report, Kind::order, Kind::view};
+  static const KindList kinds{Kind::config, Kind::node,     Kind::live,   Kind::member, Kind::beat,  Kind::permit,
+                              Kind::waits,  Kind::workload, Kind::shards, Kind::report, Kind::order, Kind::view};
   return kinds;
 }
 
@@ -53,6 +54,8 @@ std::string where_of(const Keys& keys, Kind kind) {
       return keys.root() + "workloads/";
     case Kind::live:
       return keys.live_prefix();
+    case Kind::member:
+      return keys.root() + "members/";
     case Kind::beat:
       return keys.beat_prefix();
     case Kind::report:
@@ -81,7 +84,6 @@ Result<> OpenCluster::take(const Keys& keys, const store::Entry& entry, control:
   read_.insert_or_assign(entry.key, entry);
   auto document = control::parse_document(*key, entry);
   if (!document) return fail(document.error());
-  unreadable_.erase(entry.key);
   seen.take(*key, *std::move(document));
   return {};
 }
@@ -90,12 +92,13 @@ std::optional<control::Snapshot> OpenCluster::read(const KindList& kinds) {
   const Keys keys(name_);
   control::Snapshot seen{.cluster = name_};
   read_.clear();
+  const auto told = std::exchange(unreadable_, {});
   const auto take_all = [&](const std::vector<store::Entry>& entries) {
     for (const store::Entry& entry : entries) {
       const auto taken = take(keys, entry, seen);
       if (taken) continue;
-      const auto known = unreadable_.find(entry.key);
-      if (known == unreadable_.end() || known->second != taken.error()) session_.say(taken.error().message);
+      const auto known = told.find(entry.key);
+      if (known == told.end() || known->second != taken.error()) session_.say(taken.error().message);
       unreadable_.insert_or_assign(entry.key, taken.error());
     }
   };
@@ -119,6 +122,14 @@ std::optional<control::Snapshot> OpenCluster::read_existing(const KindList& kind
   if (!seen || !seen->empty() || !unreadable_.empty()) return seen;
   session_.fail(Error{Code::not_found, fmt::format("there is no cluster {} in {}; --cluster and --store say where to look",
                                                    quote(name_.str()), url_)});
+  return std::nullopt;
+}
+
+std::optional<Error> OpenCluster::unreadable(Kind kind) const {
+  const Keys keys(name_);
+  for (const auto& [name, error] : unreadable_) {
+    if (const auto key = keys.parse(name); key && key->kind == kind) return error;
+  }
   return std::nullopt;
 }
 

@@ -50,6 +50,8 @@ class OpenCluster {
   // The same; a cluster of which nothing is there is not found.
   std::optional<control::Snapshot> read_existing(const KindList& kinds);
 
+  // What is wrong with a document of this kind, of those that were read last; nothing if all of them were readable.
+  std::optional<Error> unreadable(Key::Kind kind) const;
   // As it was read last; empty: there was none.
   std::string text_of(const Key& key) const;
   // Code::refused if something newer than this program has written what this is about.
@@ -66,7 +68,7 @@ class OpenCluster {
   ClusterId name_;
   std::string url_;
   std::map<std::string, store::Entry> read_;
-  std::map<std::string, Error> unreadable_;
+  std::map<std::string, Error> unreadable_;  // of the last read
 };
 
 // The cluster, or null after the session was told why not.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -61,7 +62,11 @@ json own_of(const LiveDocument& own, const std::string& field) {
 Result<> edit_taint(NodeDocument& document, const LiveDocument& own, const std::string& key, const Edit& edit) {
   if (!document.taints) document.taints = own.taints;
   std::erase_if(*document.taints, [&](const Taint& taint) { return taint.key == key; });
-  if (!edit.value) return {};
+  if (!edit.value) {
+    std::ranges::copy_if(own.taints, std::back_inserter(*document.taints), [&](const Taint& taint) { return taint.key == key; });
+    if (std::ranges::is_permutation(*document.taints, own.taints)) document.taints.reset();
+    return {};
+  }
   const std::size_t colon = edit.value->rfind(':');
   const std::string effect = colon == std::string::npos ? *edit.value : edit.value->substr(colon + 1);
   if (effect != "refuse" && effect != "avoid")
@@ -87,9 +92,15 @@ Result<> edit_field(NodeDocument& document, const LiveDocument& own, const Edit&
     text.erase(field);
     if (edit.value) text[field] = *edit.value;
   } else {
-    if (!text.contains(field)) text[field] = own_of(own, field);
+    const json said = own_of(own, field);
+    if (!text.contains(field)) text[field] = said;
     text[field].erase(part);
-    if (edit.value) text[field][part] = *edit.value;
+    if (edit.value) {
+      text[field][part] = *edit.value;
+    } else if (said.contains(part)) {
+      text[field][part] = said[part];
+    }
+    if (!edit.value && text[field] == said) text.erase(field);
   }
   auto parsed = parse_node(text.dump(), edit.key);
   if (!parsed) {  // its place is in a text that nobody wrote

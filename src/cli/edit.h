@@ -14,7 +14,8 @@
 namespace evenkeel::cli {
 
 Result<Settings> edit_settings(const Settings& settings, std::span<const std::string> words);
-// A part of a map, such as capacity.disk, is laid over what stands there: what was set before, else what the node itself says.
+// A part of a map, such as capacity.disk, is laid over what stands there: what was set before, else what the node itself says. Taken back, the node's
+// own part counts again; with the last one that differs goes the whole override.
 Result<NodeDocument> edit_node(const NodeDocument& document, const LiveDocument& own, std::span<const std::string> words);
 
 }  // namespace evenkeel::cli

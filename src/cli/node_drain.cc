@@ -56,6 +56,8 @@ class Follower {
     for (bool first = true;; first = false) {
       const auto seen = cluster_.read(all_kinds());
       if (!seen) return;
+      if (const auto error = cluster_.unreadable(Key::Kind::shards))  // what it says may be on the node
+        return give_up(Error{error->code, fmt::format("what is left on {} is not known: {}", node_, error->message)});
       const Left left = left_on(*seen, node_);
       if (first || left != before_) moved = clock_.now();
       most_ = std::max(most_, left.replicas);
@@ -64,7 +66,7 @@ class Follower {
       if (control::operation_of(*seen, node_) != Operation::drain)
         return give_up(Error{Code::conflict, fmt::format("{} is not drained any more: somebody has ended it", node_)});
       if (first || clock_.now() - moved >= patience) {
-        if (is_stuck(*seen, left, first)) return;
+        if (is_stuck(*seen, left)) return;
         moved = clock_.now();
       }
       if (options_.within > Duration(0) && clock_.now() - start >= options_.within)
@@ -91,11 +93,17 @@ class Follower {
     if (session_.io.colour) session_.io.err("\n");
     session_.fail(error);
   }
-  // At first only if nothing at all can leave; later if what is left has stood still.
-  bool is_stuck(const control::Snapshot& seen, Left left, bool first) {
+  // Only if none of what is left can leave: a copy that takes long stands still, too.
+  bool is_stuck(const control::Snapshot& seen, Left left) {
+    const std::string heading = fmt::format("{} replicas cannot leave {}:", left.replicas, node_);
+    if (const auto still = control::standstill(seen)) {
+      give_up(Error{Code::refused, heading});
+      session_.io.err(fmt::format("  {}\n", *still));
+      return true;
+    }
     const auto found = control::obstacles(seen, node_, left.replicas);
-    if (found.empty() || (first && found.size() < left.replicas)) return false;
-    give_up(Error{Code::refused, fmt::format("{} replicas cannot leave {}:", left.replicas, node_)});
+    if (found.size() < left.replicas) return false;
+    give_up(Error{Code::refused, heading});
     constexpr std::size_t shown = 10;
     for (const std::string& line : found | std::views::take(shown)) session_.io.err(fmt::format("  {}\n", line));
     if (found.size() > shown) session_.io.err(fmt::format("  and {} more\n", found.size() - shown));

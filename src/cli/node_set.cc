@@ -17,9 +17,9 @@ Result<control::Changes> decide(const control::Snapshot& seen, const Options& op
   const NodeId node(options.node);
   if (const auto good = control::check_node(seen, node); !good) return fail(good.error());
   const auto document = seen.nodes.find(node);
-  const auto live = seen.live.find(node);
+  const LiveDocument* said = seen.said(node);
   auto wanted = edit_node(document == seen.nodes.end() ? NodeDocument{} : document->second,
-                          live == seen.live.end() ? LiveDocument{} : live->second, options.words);
+                          said == nullptr ? LiveDocument{} : *said, options.words);
   if (!wanted) return fail(wanted.error());
   return control::override_node(seen, node, *std::move(wanted));
 }

@@ -107,8 +107,8 @@ std::string over(const std::optional<T>& laid, const T& own, std::string (*shown
 std::string page_of(const control::Snapshot& seen, const NodeSurvey& node) {
   const auto found = seen.nodes.find(node.node);
   const NodeDocument laid = found == seen.nodes.end() ? NodeDocument{} : found->second;
-  const auto live = seen.live.find(node.node);
-  const LiveDocument own = live == seen.live.end() ? LiveDocument{} : live->second;
+  const LiveDocument* said = seen.said(node.node);
+  const LiveDocument own = said == nullptr ? LiveDocument{} : *said;
   Table table({"NODE", node.node.str()});
   table.add({"state", state_of(node)});
   table.add({"zone", node.zone});

@@ -18,7 +18,9 @@ void Snapshot::take(const Key& key, Document document) {
                  [&](ConfigDocument&& one) { config = std::move(one); },
                  [&](NodeDocument&& one) { nodes.insert_or_assign(key.node, std::move(one)); },
                  [&](WorkloadDocument&& one) { workloads.insert_or_assign(key.workload, std::move(one)); },
-                 [&](LiveDocument&& one) { live.insert_or_assign(key.node, std::move(one)); },
+                 [&](LiveDocument&& one) {
+                   (key.kind == Key::Kind::member ? members : live).insert_or_assign(key.node, std::move(one));
+                 },
                  [&](BeatSeen&& one) { beats.insert_or_assign(key.node, one); },
                  [&](Report&& one) { reports.push_back(std::move(one)); },
                  [&](RecordBucket&& one) {
@@ -37,7 +39,8 @@ void Snapshot::take(const Key& key, Document document) {
 }
 
 bool Snapshot::empty() const {
-  return !config && nodes.empty() && workloads.empty() && live.empty() && beats.empty() && records.empty() && reports.empty();
+  return !config && nodes.empty() && workloads.empty() && live.empty() && members.empty() && beats.empty() && records.empty() &&
+         reports.empty();
 }
 
 namespace {
@@ -55,6 +58,17 @@ auto find_in(const Snapshot& seen, const Buckets& buckets, const ShardId& shard)
 }
 
 }  // namespace
+
+const LiveDocument* Snapshot::said(const NodeId& node) const {
+  const auto now = live.find(node), kept = members.find(node);
+  if (kept == members.end()) return now == live.end() ? nullptr : &now->second;
+  if (now == live.end()) return &kept->second;
+  // They are written together and read one after the other: one may be of an earlier join.
+  const auto beat = beats.find(node);
+  const bool newer = beat != beats.end() && now->second.incarnation != beat->second.incarnation &&
+                     kept->second.incarnation == beat->second.incarnation;
+  return newer ? &kept->second : &now->second;
+}
 
 const ShardRecord* Snapshot::record(const ShardId& shard) const { return find_in(*this, records, shard); }
 const ShardView* Snapshot::view(const ShardId& shard) const { return find_in(*this, views, shard); }
@@ -82,6 +96,7 @@ std::vector<NodeId> known_nodes(const Snapshot& seen) {
   std::set<NodeId> known;
   for (const auto& [node, document] : seen.nodes) known.insert(node);
   for (const auto& [node, document] : seen.live) known.insert(node);
+  for (const auto& [node, document] : seen.members) known.insert(node);
   for (const auto& [node, beat] : seen.beats) known.insert(node);
   for (const auto& [key, bucket] : seen.records) {
     for (const ShardRecord& record : bucket.shards) {
@@ -93,9 +108,8 @@ std::vector<NodeId> known_nodes(const Snapshot& seen) {
 
 bool is_there(const Snapshot& seen, const NodeId& node) {
   const auto beat = seen.beats.find(node);
-  const auto live = seen.live.find(node);
-  return beat != seen.beats.end() && !beat->second.ended && live != seen.live.end() &&
-         live->second.incarnation == beat->second.incarnation;
+  const LiveDocument* said = seen.said(node);
+  return beat != seen.beats.end() && !beat->second.ended && said != nullptr && said->incarnation == beat->second.incarnation;
 }
 
 Operation operation_of(const Snapshot& seen, const NodeId& node) {
@@ -171,8 +185,7 @@ int strength(Operation operation) {
 // A shard of which this node has the only copy that is left.
 std::optional<ShardId> last_copy_on(const Snapshot& seen, const NodeId& node) {
   const auto has_copy = [&](const Holder& holder) {
-    const auto live = seen.live.find(holder.node);
-    const bool other_disk = is_there(seen, holder.node) && live->second.data != holder.data;
+    const bool other_disk = is_there(seen, holder.node) && seen.said(holder.node)->data != holder.data;
     const auto document = seen.nodes.find(holder.node);
     const bool removed = document != seen.nodes.end() && document->second.operation == Operation::remove;
     return holder.arrived && holder.told.str() != state_dropped && (holder.node == node || (!other_disk && !removed));
@@ -318,23 +331,47 @@ bool holds(const Snapshot& seen, const NodeId& node, const ShardId& shard) {
          });
 }
 
-}  // namespace
-
-std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most) {
+// What a controller that reads this now would ask to be planned, and why it would move nothing.
+struct Consulted {
+  std::optional<Cluster> plan;
+  std::optional<std::string> standstill;
+};
+Consulted consult(const Snapshot& seen) {
   MachineOptions options{.cluster = seen.cluster};
   options.plan_pause = options.plan_patience = {};  // it is asked for at once
   Machine machine(options);
-  const Output out = detail::feed(machine, seen, Instant{});
+  Output out = detail::feed(machine, seen, Instant{});
   const Overview overview = machine.overview();
-  if (overview.freeze)
-    return {fmt::format("the cluster is frozen ({}): `evenkeel cluster unfreeze`, or wait for its end", *overview.freeze)};
-  if (overview.maintenance) return {fmt::format("the cluster is in maintenance, so nothing moves: {}", *overview.maintenance)};
-  if (!out.plan) return {};
+  Consulted found{.plan = std::move(out.plan), .standstill = std::nullopt};
+  if (overview.freeze) {
+    found.standstill =
+        fmt::format("the cluster is frozen ({}): `evenkeel cluster unfreeze`, or wait for its end", *overview.freeze);
+  } else if (overview.maintenance && maintenance_in_force(seen) != nullptr) {
+    found.standstill = fmt::format(
+        "the cluster is in maintenance ({}), so nothing moves: `evenkeel cluster maintenance off`, or wait for its end",
+        *overview.maintenance);
+  } else if (overview.maintenance) {
+    found.standstill =
+        fmt::format("the cluster is in maintenance ({}), so nothing moves: bring nodes back", *overview.maintenance);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::optional<std::string> standstill(const Snapshot& seen) { return consult(seen).standstill; }
+
+std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most) {
+  const auto [plan, still] = consult(seen);
+  if (still) return {*still};
+  if (!plan) return {};
   std::vector<std::string> found;
-  for (const place::Refusal& refusal : place::plan(*out.plan).refused) {
+  std::set<ShardId> told;  // a shard may be refused more than once
+  for (const place::Refusal& refusal : place::plan(*plan).refused) {
     if (!refusal.shard) continue;
     const ShardId shard{refusal.workload, *refusal.shard};
-    if (holds(seen, node, shard)) found.push_back(fmt::format("{}: {}", format(shard), refusal.detail));
+    if (holds(seen, node, shard) && told.insert(shard).second)
+      found.push_back(fmt::format("{}: {}", format(shard), refusal.detail));
   }
   if (found.size() > most) {
     const std::size_t more = found.size() - most;
@@ -355,12 +392,30 @@ Result<> check_cluster(const Snapshot& seen) {
   return fail(Code::not_found, "there is no cluster {}; `evenkeel apply -f` makes one", quote(seen.cluster.str()));
 }
 
+bool is_over(const std::optional<Duration>& timeout, const std::optional<Duration>& waited) {
+  return timeout && waited && *waited >= *timeout;
+}
+
 }  // namespace
+
+const Freeze* freeze_in_force(const Snapshot& seen) {
+  if (!seen.config || !seen.config->freeze) return nullptr;
+  const Freeze& freeze = *seen.config->freeze;
+  return seen.waits && is_over(freeze.timeout, seen.waits->freeze) ? nullptr : &freeze;
+}
+
+const Maintenance* maintenance_in_force(const Snapshot& seen) {
+  if (!seen.config || !seen.config->maintenance) return nullptr;
+  const Maintenance& maintenance = *seen.config->maintenance;
+  return seen.waits && is_over(maintenance.timeout, seen.waits->maintenance) ? nullptr : &maintenance;
+}
 
 Result<Changes> freeze(const Snapshot& seen, const Freeze& freeze) {
   if (const auto good = check_cluster(seen); !good) return fail(good.error());
   if (freeze.reason.empty()) return fail(Code::invalid, "a freeze needs a reason, for whoever finds the cluster frozen");
   ConfigDocument after = seen.config.value_or(ConfigDocument{});
+  if (after.freeze == freeze && freeze_in_force(seen) == nullptr)
+    return fail(Code::refused, "the time of that freeze is over: `evenkeel cluster unfreeze` first, then it begins anew");
   after.freeze = freeze;
   auto changes = changed(config_key, seen.config, after, "the cluster is frozen so already");
   if (changes && !freeze.timeout) changes->notes.emplace_back("it has no end of its own: `evenkeel cluster unfreeze` ends it");
@@ -381,6 +436,9 @@ Result<Changes> maintain(const Snapshot& seen, const std::optional<Maintenance>&
   if (maintenance && maintenance->reason.empty())
     return fail(Code::invalid, "maintenance needs a reason, for whoever finds the cluster in it");
   ConfigDocument after = seen.config.value_or(ConfigDocument{});
+  if (maintenance && after.maintenance == maintenance && maintenance_in_force(seen) == nullptr)
+    return fail(Code::refused,
+                "the time of that maintenance is over: `evenkeel cluster maintenance off` first, then it begins anew");
   after.maintenance = maintenance;
   auto changes =
       changed(config_key, seen.config, after,

@@ -35,6 +35,7 @@ struct Snapshot {
   std::map<NodeId, NodeDocument> nodes;
   std::map<WorkloadId, WorkloadDocument> workloads;
   std::map<NodeId, LiveDocument> live;
+  std::map<NodeId, LiveDocument> members;  // the same, kept
   std::map<NodeId, BeatSeen> beats;
   std::map<NodeId, PermitDocument> permits;
   std::map<ShardId, OrderDocument> orders;
@@ -45,6 +46,8 @@ struct Snapshot {
 
   void take(const Key& key, Document document);
   bool empty() const;  // nothing is there: no such cluster
+  // What a node says of itself; of one that is gone, what it said last; or null.
+  const LiveDocument* said(const NodeId& node) const;
   // By its name, or null.
   const ShardRecord* record(const ShardId& shard) const;
   const ShardView* view(const ShardId& shard) const;
@@ -86,9 +89,15 @@ Result<Changes> override_node(const Snapshot& seen, const NodeId& node, NodeDocu
 // Why replicas cannot leave a node, as a controller that reads this now would plan it: a line for each shard, at most `most`. Empty: nothing is in
 // the way.
 std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most = 10);
+// Why nothing moves anywhere, and what ends that; nothing if things move. The first of the obstacles, and then the only one.
+std::optional<std::string> standstill(const Snapshot& seen);
 
 // 2. The cluster.
 
+// What is in force, or null: one whose time is over stays in the config until somebody takes it away. Times are as the controller has saved them.
+const Freeze* freeze_in_force(const Snapshot& seen);
+const Maintenance* maintenance_in_force(const Snapshot& seen);  // by hand
+// One that is over has to be taken away before the same is asked for again: the controller would see nothing new.
 Result<Changes> freeze(const Snapshot& seen, const Freeze& freeze);
 Result<Changes> unfreeze(const Snapshot& seen);
 Result<Changes> maintain(const Snapshot& seen, const std::optional<Maintenance>& maintenance);

@@ -30,10 +30,10 @@ bool has_failed(const ReplicaReport& report) { return report.gave_up || report.s
 NodeSurvey::State state_of(const Snapshot& seen, const NodeId& node, Operation operation) {
   using State = NodeSurvey::State;
   const auto beat = seen.beats.find(node);
-  if (is_there(seen, node)) return seen.live.at(node).leaving ? State::leaving : State::there;
+  if (is_there(seen, node)) return seen.said(node)->leaving ? State::leaving : State::there;
   if (beat != seen.beats.end() && !beat->second.ended) return State::joining;
   if (operation == Operation::remove && seen.nodes.at(node).data) return State::removed;
-  return beat == seen.beats.end() && !seen.live.contains(node) ? State::never : State::gone;
+  return beat == seen.beats.end() && seen.said(node) == nullptr ? State::never : State::gone;
 }
 
 void count_replicas(const Snapshot& seen, std::map<NodeId, NodeSurvey>& nodes) {
@@ -83,10 +83,10 @@ std::vector<NodeSurvey> survey_nodes(const Snapshot& seen) {
     node.node = name;
     node.operation = operation_of(seen, name);
     node.state = state_of(seen, name, node.operation);
-    if (const auto live = seen.live.find(name); live != seen.live.end()) {
-      node.zone = live->second.zone;
-      node.address = live->second.address;
-      node.version = live->second.version;
+    if (const LiveDocument* said = seen.said(name)) {
+      node.zone = said->zone;
+      node.address = said->address;
+      node.version = said->version;
     }
     if (const auto document = seen.nodes.find(name); document != seen.nodes.end() && node.operation != Operation::none) {
       node.swap_with = document->second.swap_with;

@@ -40,7 +40,11 @@ class Cluster(World):
 
     def join(self, node):
         self.beat(node)
-        self.put(f"live/{node}", incarnation=identity(node), data="d-" + node, address=f"10.0.0.{node[1:]}:9090", version="1", reads=1, zone="dc" + node[1:], capacity={"disk": "1Ti", "cpu": 4})
+        for kind in ("live", "members"):
+            self.say(kind, node)
+
+    def say(self, kind, node):
+        self.put(f"{kind}/{node}", incarnation=identity(node), data="d-" + node, address=f"10.0.0.{node[1:]}:9090", version="1", reads=1, zone="dc" + node[1:], capacity={"disk": "1Ti", "cpu": 4})
 
     def fill(self):
         self.environment["EVENKEEL_CLUSTER"] = "pages"
@@ -97,6 +101,18 @@ def test_nodes_are_shown(program):
         expect('no node "n11": did you mean "n1"?' in said, said)
 
 
+def test_what_a_node_that_is_gone_said_last(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.say("members", "n4")
+        lines = [line.split() for line in world.do("node", "list").stdout.splitlines()]
+        expect(lines[4][:3] == ["n4", "gone", "dc4"], f"{lines[4]}")
+        page = world.do("node", "show", "n4").stdout
+        expect("cpu 4, disk 1Ti" in page and "10.0.0.4:9090" in page, page)
+        world.do("node", "set", "n4", "capacity.disk=2Ti")
+        expect(world.get("nodes/n4")["capacity"] == {"cpu": 4, "disk": "2Ti"}, "its cpu is kept")
+
+
 def test_operations_are_written(program):
     with Cluster(program) as world:
         world.fill()
@@ -134,6 +150,28 @@ def test_a_drain_says_what_is_in_its_way(program):
         world.run("put", ROOT + "shards/t1/0", json.dumps({"format": 1, "shards": []}))
         done = world.do("node", "drain", "n1", "--wait")
         expect("holds nothing any more" in done.stderr, done.stderr)
+
+
+def test_a_drain_waits_while_something_can_leave(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.join("n4")
+        world.do("node", "disable", "t1/1", "n4")
+        said = world.do("node", "drain", "n1", "--wait", "--within", "1ms", status=5).stderr
+        expect("2 replicas are still on n1" in said and "cannot leave" not in said, said)
+        for words, way_out in ((("freeze", "--reason", "new switch"), "`evenkeel cluster unfreeze`"), (("maintenance", "on", "--reason", "new hall"), "`evenkeel cluster maintenance off`")):
+            world.do("cluster", *words)
+            said = world.do("node", "drain", "n1", "--wait", status=1).stderr
+            expect(way_out in said and "make room" not in said, said)
+            world.do("cluster", *(("unfreeze",) if words[0] == "freeze" else ("maintenance", "off")))
+
+
+def test_a_drain_is_not_over_if_records_cannot_be_read(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.run("put", ROOT + "shards/t1/0", "no document")
+        said = world.do("node", "drain", "n1", "--wait", status=2).stderr
+        expect("what is left on n1 is not known" in said and "shards/t1/0" in said, said)
 
 
 def test_a_drain_is_waited_for(program):
@@ -177,7 +215,18 @@ def test_what_is_set(program):
         expect(document["capacity"] == {"cpu": 4, "disk": "2Ti"}, f"what the node says itself is kept: {document}")
         expect(document["taints"] == [{"key": "gpu", "value": "v100", "effect": "refuse"}] and document["rebalance_delay"] == "30m", f"{document}")
         world.do("node", "set", "n1", "capacity.cpu-", "power-", "labels-", "taints.gpu-")
-        expect(world.get("nodes/n1") == {"format": 1, "rebalance_delay": "30m", "capacity": {"disk": "2Ti"}, "taints": []}, "taken back")
+        expect(world.get("nodes/n1") == {"format": 1, "rebalance_delay": "30m", "capacity": {"cpu": 4, "disk": "2Ti"}}, "taken back: the node's own cpu counts, and its own taints")
+        world.do("node", "set", "n1", "capacity.gpu=2", "capacity.disk-")
+        expect(world.get("nodes/n1")["capacity"] == {"cpu": 4, "disk": "1Ti", "gpu": 2}, "the node's own disk")
+        world.do("node", "set", "n1", "capacity.gpu-")
+        expect(world.get("nodes/n1") == {"format": 1, "rebalance_delay": "30m"}, "what the node says is no override")
+        world.put("live/n1", incarnation=identity("n1"), data="d-n1", address="a", version="1", reads=1, zone="dc1", labels={"disk": "hdd"}, taints=[{"key": "old", "effect": "avoid"}])
+        world.do("node", "set", "n1", "labels.disk=ssd", "taints.old=refuse", "taints.gpu=refuse")
+        world.do("node", "set", "n1", "labels.disk-", "taints.old-")
+        document = world.get("nodes/n1")
+        expect("labels" not in document and sorted((one["key"], one["effect"]) for one in document["taints"]) == [("gpu", "refuse"), ("old", "avoid")], f"{document}")
+        world.do("node", "set", "n1", "taints.gpu-")
+        expect(world.get("nodes/n1") == {"format": 1, "rebalance_delay": "30m"}, "as the node says")
         for word, said in (("powr=2", 'did you mean "power"?'), ("power", "KEY=VALUE"), ("power=much", 'power: "much" is not a quantity'), ("capacity=3", "capacity.KEY=VALUE"), ("taints.a=hate", "refuse, avoid"), ("power.a=2", "no parts")):
             expect(said in world.do("node", "set", "n1", word, status=2).stderr, f"{word}: {said}")
         world.do("cluster", "set", "max_offline=3", "recovery.copies=200", "levels=[\"dc\"]", "spread.level=dc")
@@ -198,8 +247,13 @@ def test_the_cluster_is_frozen_and_shown(program):
         world.do("cluster", "freeze", "--reason", "new switch", "--for", "2h", "--keep-leaders")
         expect(world.get("config")["freeze"] == {"keep_leaders": True, "reason": "new switch", "timeout": "2h"}, "the document")
         expect("new switch (leaders are kept), for 2h" in world.do("cluster", "show").stdout, "shown")
+        world.put("waits", freeze="40m")
+        expect("new switch (leaders are kept), for 40m of 2h" in world.do("cluster", "show").stdout, "how long already")
         said = world.do("node", "drain", "n1").stderr
         expect("frozen (new switch)" in said, said)
+        world.put("waits", freeze="2h")
+        expect("frozen" not in world.do("cluster", "show").stdout, "its time is over")
+        expect("frozen" not in world.do("shard", "lead", "t1/0", "n2", "--dry-run").stderr, "orders do not wait for it")
         world.do("cluster", "unfreeze")
         expect("not frozen" in world.do("cluster", "unfreeze").stderr, "twice")
         world.do("cluster", "maintenance", "on", "--reason", "moving house")

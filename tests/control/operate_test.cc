@@ -153,6 +153,22 @@ TEST_F(Operate, WhatIsInTheWayOfADrainIsKnownBeforehand) {
             std::vector<std::string>{"the cluster is frozen (new switch): `evenkeel cluster unfreeze`, or wait for its end"});
 }
 
+TEST_F(Operate, AStandstillSaysWhatEndsIt) {
+  EXPECT_EQ(standstill(snapshot_of(bench)), std::nullopt);
+  carry_out(bench, maintain(snapshot_of(bench), Maintenance{.reason = "moving house"}));
+  EXPECT_EQ(
+      standstill(snapshot_of(bench)),
+      "the cluster is in maintenance (moving house), so nothing moves: `evenkeel cluster maintenance off`, or wait for its end");
+  bench.config.settings.control.max_offline = 1;
+  bench.configure();
+  bench.end("n2");
+  bench.end("n3");
+  bench.run(1s);
+  ASSERT_TRUE(bench.machine->overview().maintenance);
+  const std::string said = standstill(snapshot_of(bench)).value_or("");
+  EXPECT_TRUE(said.ends_with("so nothing moves: bring nodes back")) << said;
+}
+
 TEST_F(Operate, AShardIsForbiddenOnANode) {
   EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "1 written; ");
   EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "0 written; t/0 is disabled on n1 already");
@@ -182,6 +198,30 @@ TEST_F(Operate, FreezeAndMaintenanceAreTold) {
   EXPECT_EQ(bench.machine->overview().maintenance, "y");
   EXPECT_EQ(carry_out(bench, maintain(snapshot_of(bench), std::nullopt)), "1 written; ");
   EXPECT_FALSE(bench.machine->overview().maintenance);
+}
+
+TEST_F(Operate, AFreezeWhoseTimeIsOverIsNotInForce) {
+  const Freeze two_minutes{.keep_leaders = true, .reason = "x", .timeout = 2min};
+  const Maintenance three_minutes{.reason = "y", .timeout = 3min};
+  carry_out(bench, freeze(snapshot_of(bench), two_minutes));
+  carry_out(bench, maintain(snapshot_of(bench), three_minutes));
+  const NodeId other = bench.shard().view.others.front().node;
+  const auto notes = [&] { return lead(snapshot_of(bench), s0, other, false)->notes; };
+  bench.run(1min);
+  EXPECT_NE(freeze_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_NE(maintenance_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_EQ(notes(), std::vector<std::string>{"the cluster is frozen: it is carried out after that"});
+  bench.run(5min);
+  EXPECT_FALSE(bench.machine->overview().freeze);
+  EXPECT_EQ(freeze_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_EQ(maintenance_in_force(snapshot_of(bench)), nullptr);
+  EXPECT_TRUE(notes().empty());
+  EXPECT_NE(carry_out(bench, freeze(snapshot_of(bench), two_minutes)).find("is over: `evenkeel cluster unfreeze`"),
+            std::string::npos);
+  EXPECT_NE(carry_out(bench, maintain(snapshot_of(bench), three_minutes)).find("maintenance off` first"), std::string::npos);
+  EXPECT_EQ(carry_out(bench, unfreeze(snapshot_of(bench))), "1 written; ");
+  EXPECT_EQ(carry_out(bench, freeze(snapshot_of(bench), two_minutes)), "1 written; ");
+  EXPECT_EQ(bench.machine->overview().freeze, "x");
 }
 
 TEST_F(Operate, LeadIsForThoseThatHoldItAndMayLead) {
@@ -253,6 +293,28 @@ TEST_F(Operate, WhatAFileCannotChangeIsRefused) {
               std::string::npos);
   operate(n2, Operation::drain);
   EXPECT_TRUE(apply("nodes: [{name: n2, status: cordoned}]").find("`evenkeel node undo n2` first") != std::string::npos);
+}
+
+TEST_F(Operate, AWorkloadIsNotCreatedWithoutItsStateModel) {
+  const std::string file =
+      "state_models:\n"
+      "  - name: pair\n"
+      "    states: [{name: up, count: replicas}, {name: down, data: false}]\n"
+      "    initial: down\n"
+      "    transitions: [[down, up], [up, down]]\n"
+      "workloads: [{name: u, shards: 1, state_model: pair}]\n";
+  Snapshot seen = snapshot_of(bench);
+  const auto try_to = [&](const std::string& text, bool only_new) {
+    const auto changes = apply_file(seen, *parse_cluster(text, "file.yaml"), {.settings = false, .only_new = only_new});
+    if (!changes) return fmt::format("{}", changes.error());
+    for (const Write& write : changes->writes) seen.take(write.key, parsed(write));
+    return fmt::format("{} written", changes->writes.size());
+  };
+  EXPECT_EQ(try_to(file, true), "u is a pair, which the cluster has no state model for: `evenkeel apply -f` adds it (refused)");
+  EXPECT_EQ(try_to(file, false), "2 written");
+  seen.workloads.erase(WorkloadId("u"));
+  EXPECT_EQ(try_to(file, true), "1 written") << "the cluster has the model now";
+  EXPECT_EQ(try_to("workloads: [{name: v, shards: 1, state_model: MasterSlave}]", true), "1 written") << "it is built in";
 }
 
 TEST(OperateOrphans, AreShownAdoptedAndDropped) {

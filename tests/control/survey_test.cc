@@ -63,10 +63,28 @@ TEST_F(Survey, SaysWhoIsGoneAndWhatThatLeaves) {
   EXPECT_EQ(node("n3").state, State::gone);
   ASSERT_TRUE(node("n3").gone);
   EXPECT_GE(*node("n3").gone, 10s);
+  EXPECT_EQ(node("n3").zone, "n3") << "as it said last";
   const auto workloads = survey_workloads(snapshot_of(bench));
   EXPECT_EQ(workloads[0].incomplete, 4u);
   EXPECT_EQ(workloads[0].below_min_active, bench.machine->overview().below_min_active);
   EXPECT_EQ(workloads[0].led, 4u);
+}
+
+TEST_F(Survey, WhatANodeSaysGoesBeforeWhatIsKeptOfAnEarlierJoin) {
+  const NodeId n1("n1");
+  Snapshot seen = snapshot_of(bench);
+  ASSERT_TRUE(seen.live.contains(n1) && seen.members.contains(n1));
+  LiveDocument& kept = seen.members.at(n1);
+  kept.incarnation = Incarnation(77);
+  kept.zone = "where it was";
+  EXPECT_EQ(seen.said(n1)->zone, "n1");
+  EXPECT_TRUE(is_there(seen, n1));
+  // The other way round as well: the kept one is of the present join.
+  std::swap(seen.live.at(n1), seen.members.at(n1));
+  EXPECT_EQ(seen.said(n1)->zone, "n1");
+  seen.live.erase(n1);
+  EXPECT_EQ(seen.said(n1)->zone, "n1");
+  EXPECT_EQ(seen.said(NodeId("n9")), nullptr);
 }
 
 TEST_F(Survey, AWorkloadThatNobodyServesIsNotWell) {

@@ -41,6 +41,15 @@ Result<> may_become(const WorkloadDocument& before, const WorkloadDocument& afte
   return {};
 }
 
+// Built in, or in the config as it will be.
+bool has_model(const Snapshot& seen, const Cluster& file, const FileParts& parts, const StateModelId& name) {
+  const auto is_in = [&](const std::vector<StateModel>& models) {
+    return std::ranges::any_of(models, [&](const StateModel& model) { return model.name() == name; });
+  };
+  return find_built_in(name.str()) != nullptr || (seen.config && is_in(seen.config->state_models)) ||
+         (!parts.only_new && is_in(file.state_models));
+}
+
 Result<> add_workload(const Snapshot& seen, const Cluster& file, const Workload& workload, const FileParts& parts, Changes& out) {
   const auto before = find_optional(seen.workloads, workload.name);
   WorkloadDocument after = document_of(file, workload);
@@ -63,6 +72,10 @@ Result<> add_workload(const Snapshot& seen, const Cluster& file, const Workload&
     }
     after.buckets = buckets_for(after.spec.shards);
     if (before) after.highest = before->highest;
+  }
+  if (!has_model(seen, file, parts, workload.state_model)) {
+    return fail(Code::refused, "{} is a {}, which the cluster has no state model for: `evenkeel apply -f` adds it", workload.name,
+                workload.state_model);
   }
   if (before == after) return {};
   auto write = detail::write_of(key_of(workload.name), after);
@@ -89,8 +102,8 @@ Operation operation_of(NodeStatus status) {
 // What the file says and the node itself does not; what is usual counts as not said.
 Result<> add_node(const Snapshot& seen, const Node& node, Changes& out) {
   const auto before = find_optional(seen.nodes, node.name);
-  const auto live = seen.live.find(node.name);
-  const LiveDocument own = live == seen.live.end() ? LiveDocument{} : live->second;
+  const LiveDocument* said = seen.said(node.name);
+  const LiveDocument own = said == nullptr ? LiveDocument{} : *said;
   NodeDocument after = before.value_or(NodeDocument{});
   const auto lay = [](auto& over, const auto& wanted, const auto& usual, const auto& of_node) {
     if (wanted != usual && (over || wanted != of_node)) over = wanted;

@@ -47,7 +47,7 @@ void add_to(std::vector<NodeId>& nodes, const NodeId& node) {
 Result<Changes> ordered(const Snapshot& seen, const ShardId& shard, const OrderDocument& after) {
   auto changes = detail::changed(key_of(shard), find_optional(seen.orders, shard), after,
                                  fmt::format("that is ordered for {} already, and waits to be carried out", format(shard)));
-  if (changes && seen.config && seen.config->freeze)
+  if (changes && freeze_in_force(seen) != nullptr)
     changes->notes.emplace_back("the cluster is frozen: it is carried out after that");
   return changes;
 }

@@ -64,8 +64,10 @@ Output feed(Machine& machine, const Snapshot& seen, Instant now) {
   if (seen.waits) see({.kind = Kind::waits}, *seen.waits);
   for (const auto& [workload, document] : seen.workloads) see({.kind = Kind::workload, .workload = workload}, document);
   for (const auto& [node, document] : seen.nodes) see({.kind = Kind::node, .node = node}, document);
-  for (const auto& [node, document] : seen.live) see({.kind = Kind::live, .node = node}, document);
+  // Sessions first: by them it tells which of the next two is of the present join.
   for (const auto& [node, beat] : seen.beats) see({.kind = Kind::beat, .node = node}, beat);
+  for (const auto& [node, document] : seen.members) see({.kind = Kind::member, .node = node}, document);
+  for (const auto& [node, document] : seen.live) see({.kind = Kind::live, .node = node}, document);
   for (const auto& [node, permit] : seen.permits) see({.kind = Kind::permit, .node = node}, permit);
   for (const auto& [key, bucket] : seen.records) see({.kind = Kind::shards, .workload = key.first, .bucket = key.second}, bucket);
   for (const auto& [key, bucket] : seen.views) see({.kind = Kind::view, .workload = key.first, .bucket = key.second}, bucket);
