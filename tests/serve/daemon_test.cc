@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "evenkeel/base/text.h"
 #include "tests/serve/town.h"
 
 namespace evenkeel::serve {
@@ -133,7 +134,7 @@ TEST(Daemon, ABrokenPulseMakesSuspect) {
   n2.reset();
   wait_for(*daemon, "/api/v1/nodes", "nodes/1/suspect", "true");
   EXPECT_EQ(field(get(daemon->http(), "/api/v1/nodes").body, "nodes/0/suspect"), "false");
-  EXPECT_EQ(metric(*daemon, "evenkeel_control_nodes{state=\"suspect\"}"), "1");
+  test::wait_until("the count", patience, [&] { return metric(*daemon, "evenkeel_control_nodes{state=\"suspect\"}") == "1"; });
 }
 
 TEST(Daemon, WaitsForItsStore) {

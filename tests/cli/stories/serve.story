@@ -56,7 +56,7 @@ exit 2
 
 run serve --user root
 ----
-! evenkeel: --user: is for a store of others, as are --password-file and --tls-…: give --store as well
+! evenkeel: --user: is for a store of others, as are --password-file, --tls-… and --timeout: give --store as well
 !   see: evenkeel serve --help
 exit 2
 
