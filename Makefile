@@ -15,7 +15,13 @@ export JOBS
 # 1. What most people want.
 
 .PHONY: run
-run: ## Build the program and show it at work on three examples
+run: ## Build, and run a whole cluster here: daemon, six nodes, a client. Ctrl-C ends it
+	@scripts/setup build
+	@scripts/build --product release evenkeel counter
+	@scripts/demo
+
+.PHONY: examples
+examples: ## Build the program and show it at work on three files, without a cluster
 	@scripts/setup build
 	@scripts/build --product release evenkeel
 	build/evenkeel validate -f examples/pages.yaml -o wide

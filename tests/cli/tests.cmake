@@ -12,3 +12,6 @@ foreach(live store_live lock_live routes_live operate_live serve_live)
   add_test(NAME cli.${live} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${live}.py $<TARGET_FILE:evenkeel>)
   set_tests_properties(cli.${live} PROPERTIES TIMEOUT 300)
 endforeach()
+# What `make run` starts: daemon, nodes and a client.
+add_test(NAME cli.demo COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/demo_live.py $<TARGET_FILE:evenkeel>)
+set_tests_properties(cli.demo PROPERTIES TIMEOUT 600)

@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""What `make run` starts, as real processes: a daemon, six nodes, a client that writes. A node dies, another is drained, and nothing that was acknowledged is lost.
+
+Usage: demo_live.py PROGRAM [PART OF A TEST'S NAME]
+
+Nothing here waits for time to pass: a test asks until something is so, or waits for a line or the end of a process.
+"""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+from live import PATIENCE, Failed, expect, run_tests
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHARDS = 60
+
+
+def until(what, good):
+    give_up = time.monotonic() + 2 * PATIENCE
+    while time.monotonic() < give_up:
+        if good():
+            return
+    raise Failed("not so in time: " + what)
+
+
+def lives(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Demo:
+    """A demo in a folder of its own, on free ports."""
+
+    def __init__(self, program, *words):
+        self.program = program
+        self.folder = tempfile.TemporaryDirectory()
+        self.environment = {**os.environ, "NO_COLOR": "1", "DATA": self.folder.name, "PORTS": "free", "TTL": "2s", "BUILD": os.path.dirname(program)}
+        for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER"):
+            self.environment.pop(name, None)
+        self.said = ""
+        self.pids = {}
+        self.process = subprocess.Popen([os.path.join(ROOT, "scripts/demo"), *words], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()  # what it started dies with it
+        self.process.communicate()
+        until("everything is gone", lambda: not any(lives(pid) for pid in self.pids.values()))
+        self.folder.cleanup()
+
+    def started(self):
+        """Reads what it says until it has said all."""
+        for line in self.process.stdout:
+            self.said += line
+            if line.startswith("Processes: "):
+                self.pids = {name: int(pid) for name, pid in re.findall(r"(\w+) (\d+)", line)}
+            if "--name n7" in line:
+                break
+        expect(len(self.pids) == 8, self.said)
+        store = re.search(r"export EVENKEEL_STORE=(\S+)", self.said)
+        expect(store, self.said)
+        self.environment["EVENKEEL_STORE"] = store.group(1)
+
+    def run(self, *words):
+        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=3 * PATIENCE)
+        expect(done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def ask(self, *words):
+        return json.loads(self.run(self.program, *words, "-o", "json"))
+
+    def client(self, *words):
+        counter = os.path.join(os.path.dirname(self.program), "examples/counter")
+        return int(self.run(counter, "client", "--store", self.environment["EVENKEEL_STORE"], *words))
+
+    def node(self, name):
+        return next(node for node in self.ask("node", "list") if node["node"] == name)
+
+    def all_led(self):
+        return self.ask("workload", "list")[0]["led"] == SHARDS
+
+    def tally(self):
+        """What the writing client knows: how many adds were acknowledged, and of how many it knows nothing."""
+        (run,) = os.listdir(self.folder.name)
+        with open(os.path.join(self.folder.name, run, "load.out"), encoding="utf-8") as file:
+            last = file.read().splitlines()[-1]
+        return [int(number) for number in re.match(r"(\d+) adds acknowledged, (\d+) neither", last).groups()]
+
+
+def test_without_a_terminal_it_shows_and_ends(program):
+    with Demo(program) as demo:
+        demo.started()
+        expect(demo.process.wait(PATIENCE) == 0, demo.said)
+        expect(re.search(r"^n6 +there +z3 +30 +\d+ +0 ", demo.said, re.MULTILINE), demo.said)
+        expect(re.search(r"^demo +\w+ +60 +3 +60 ", demo.said, re.MULTILINE), demo.said)
+        expect(not any(lives(pid) for pid in demo.pids.values()), "nothing is left running")
+        expect(os.listdir(demo.folder.name) == [], "nor on disk")
+
+
+def test_nodes_come_and_go_and_nothing_is_lost(program):
+    with Demo(program, "--stay") as demo:
+        demo.started()
+        until("writes are acknowledged", lambda: demo.tally()[0] > SHARDS)
+        expect(demo.client("add", "demo/7", "1000") >= 1000, "one more")
+        os.kill(demo.pids["n1"], signal.SIGKILL)
+        until("n1 leads nothing, and others everything", lambda: demo.node("n1")["leaders"] == 0 and demo.all_led())
+        before = demo.tally()[0]
+        value = demo.client("value") - 1000
+        expect(value >= before, f"{value} are there, and {before} were acknowledged before it was asked")
+        until("writes go on", lambda: demo.tally()[0] > before + 2 * SHARDS)
+        demo.run(program, "node", "drain", "n2", "--wait", "--within", "2m")
+        expect(demo.node("n2")["replicas"] == 0, "n2 is empty")
+        until("every shard is led", demo.all_led)
+        os.kill(demo.pids["load"], signal.SIGTERM)
+        until("the client has ended", lambda: not lives(demo.pids["load"]))
+        acknowledged, unknown = demo.tally()
+        value = demo.client("value") - 1000
+        expect(acknowledged <= value <= acknowledged + unknown, f"{value} of {acknowledged} acknowledged and {unknown} that may be done")
+        demo.process.send_signal(signal.SIGTERM)
+        said, _ = demo.process.communicate(timeout=PATIENCE)
+        expect(demo.process.returncode == 0, said)
+        expect(not any(lives(pid) for pid in demo.pids.values()), "nothing is left running")
+        expect(os.listdir(demo.folder.name) == [], "nor on disk")
+
+
+def test_a_port_in_use_is_said(program):
+    with socket.socket() as taken, tempfile.TemporaryDirectory() as folder:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        environment = {**os.environ, "DATA": folder, "HTTP": address, "STORE": "127.0.0.1:0", "PORTS": "", "BUILD": os.path.dirname(program)}
+        done = subprocess.run([os.path.join(ROOT, "scripts/demo")], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        expect(done.returncode == 1 and address in done.stderr and "PORTS=free" in done.stderr, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
