@@ -73,6 +73,8 @@ Output feed(Machine& machine, const Snapshot& seen, Instant now) {
   for (const auto& [key, bucket] : seen.views) see({.kind = Kind::view, .workload = key.first, .bucket = key.second}, bucket);
   for (const Report& report : seen.reports)
     see({.kind = Kind::report, .node = report.node, .workload = report.workload, .bucket = report.bucket}, report);
+  for (const auto& [shard, order] : seen.orders)
+    see({.kind = Kind::order, .workload = shard.workload, .shard = shard.shard}, order);
   return machine.step(Elected{ControllerEpoch(1)}, now);
 }
 
