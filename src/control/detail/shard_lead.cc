@@ -13,7 +13,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
   next_.seal.reset();
   next_.hand_over.reset();
   next_.has_data = true;
-  next_.rebuilt = false;
+  next_.rebuilt = in_.lost;  // until enough have what it has
   timers_.sealing.reset();
   timers_.handing.reset();
   for (Holder& holder : next_.holders) {
@@ -76,6 +76,16 @@ bool ShardStep::waits_for_preferred(const Holder& leader, const Holder& wanted) 
   return first->expected_back || (first->joined && first->may_lead && !first->suspect && !first->stopping);
 }
 
+// As many as acknowledge a write have all that the leader had when it said that it leads: whoever is sealed next, one of these is among them.
+bool ShardStep::is_level(const Holder& leader) const {
+  const ReplicaReport* report = heard(leader);
+  const auto has_all = [&](const Holder& holder) {
+    return counts(holder) && holder.arrived && is_present(holder) &&
+           facts(holder).progress >= Progress{report->last, report->progress};
+  };
+  return static_cast<std::uint32_t>(std::ranges::count_if(next_.holders, has_all)) >= spec_.control.acks;
+}
+
 // Somebody leads, and has not been told otherwise.
 void ShardStep::lead_on(Holder& leader) {
   const HolderFacts known = facts(leader);
@@ -91,6 +101,7 @@ void ShardStep::lead_on(Holder& leader) {
     return;
   }
   if (accepts_loss()) loss_accepted_ = true;  // there is nothing to accept
+  if (next_.rebuilt && is_level(leader)) next_.rebuilt = false;
   const std::optional<NodeId> ordered = ordered_leader();
   Holder* wanted = ordered ? find(*ordered) : nullptr;
   if (wanted == &leader) {

@@ -46,6 +46,7 @@ class ShardStep {
   Seals count_seals();
   bool begins_anew();
   bool is_behind_orphans(const Holder& best);
+  bool is_level(const Holder& leader) const;
   Holder& best_of(const std::vector<Holder*>& able) const;
   bool waits_for_preferred(const Holder& leader, const Holder& wanted) const;
   void step_down();

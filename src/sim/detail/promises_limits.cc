@@ -17,7 +17,7 @@ void patience(const ShardChange& change, Findings& findings) {
   const auto there = static_cast<std::uint32_t>(std::ranges::count_if(change.before.holders, [&](const Holder& holder) {
     return counts(holder) && holder.arrived && !holder.leaving && !seen.is_lost(holder) && seen.surely_there(holder.node);
   }));
-  if (there < change.spec().min_active) return;
+  if (there < change.spec().min_active || change.before.placement.size() > change.spec().workload.replicas) return;
   for (const NodeId& node : change.before.placement) {
     const Holder* holder = find_holder(change.before, node);
     const NodeEvidence* known = seen.node(node);
