@@ -142,6 +142,7 @@ std::string format(const WorkloadDocument& document) {
   out.begin_map().key("format").number(format_written).key("buckets").number(document.buckets);
   detail::write_flag(out, "deleted", document.deleted, false);
   detail::write_count(out, "highest", document.highest.value(), 0);
+  detail::write_count(out, "split_from", document.split_from, 0);
   detail::write_workload_fields(out, document.spec);
   if (!document.pinned.empty()) {
     out.key("pinned").begin_map();
@@ -176,7 +177,15 @@ Result<WorkloadDocument> parse_workload(std::string_view text, const WorkloadId&
       return Epoch(n);
     });
   });
+  const auto split_from = fields.take("split_from");
+  if (split_from) {
+    if (const auto count = read_count(*split_from, reader.problems(), {.most = shards_max}))
+      out.split_from = static_cast<std::uint32_t>(*count);
+  }
   reader.read_workload_fields(fields, out.spec);
+  if (out.split_from > 0 && std::uint64_t{out.split_from} * 2 != out.spec.shards)
+    reader.problems().add(split_from->place(), fmt::format("{} shards do not come of {}: a split makes twice as many",
+                                                           out.spec.shards, out.split_from));
   if (const auto value = fields.take("pinned")) read_pins(reader, *value, out.pinned);
   add_checked(reader, cluster_around(out), document->root(), 2);
   return outcome(reader, std::move(out));

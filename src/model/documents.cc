@@ -51,8 +51,8 @@ namespace detail {
 template <>
 struct Words<Reason> {
   static constexpr std::string_view what = "a reason";
-  static constexpr std::array all = {Reason::first,    Reason::restart, Reason::move,
-                                     Reason::failover, Reason::balance, Reason::operator_asked};
+  static constexpr std::array all = {Reason::first,   Reason::restart,        Reason::move, Reason::failover,
+                                     Reason::balance, Reason::operator_asked, Reason::split};
 };
 template <>
 struct Words<Fencing> {
@@ -181,13 +181,19 @@ struct Shape<HandOver> {
   static constexpr auto fields = std::tuple(required("from", &HandOver::from), required("to", &HandOver::to));
 };
 template <>
+struct Shape<Split> {
+  static constexpr std::string_view what = "a split";
+  static constexpr auto fields =
+      std::tuple(field("from", &Split::from), required("at", &Split::at), field("ready", &Split::ready));
+};
+template <>
 struct Shape<ShardRecord> {
   static constexpr std::string_view what = "a record";
-  static constexpr auto fields = std::tuple(required("shard", &ShardRecord::shard), required("version", &ShardRecord::version),
-                                            field("told", &ShardRecord::told), field("has_data", &ShardRecord::has_data),
-                                            field("rebuilt", &ShardRecord::rebuilt), field("seal", &ShardRecord::seal),
-                                            field("hand_over", &ShardRecord::hand_over),
-                                            field("placement", &ShardRecord::placement), field("holders", &ShardRecord::holders));
+  static constexpr auto fields = std::tuple(
+      required("shard", &ShardRecord::shard), required("version", &ShardRecord::version), field("told", &ShardRecord::told),
+      field("has_data", &ShardRecord::has_data), field("rebuilt", &ShardRecord::rebuilt), field("seal", &ShardRecord::seal),
+      field("hand_over", &ShardRecord::hand_over), field("split", &ShardRecord::split), field("shards", &ShardRecord::shards),
+      field("born", &ShardRecord::born), field("placement", &ShardRecord::placement), field("holders", &ShardRecord::holders));
 };
 template <>
 struct Shape<RecordBucket> {
@@ -201,7 +207,8 @@ struct Shape<ReplicaTarget> {
       std::tuple(required("shard", &ReplicaTarget::shard), required("state", &ReplicaTarget::state),
                  required("version", &ReplicaTarget::version), required("reason", &ReplicaTarget::reason),
                  field("held_before", &ReplicaTarget::held_before), field("peers", &ReplicaTarget::peers),
-                 field("copy_from", &ReplicaTarget::copy_from), field("seal", &ReplicaTarget::seal));
+                 field("copy_from", &ReplicaTarget::copy_from), field("seal", &ReplicaTarget::seal),
+                 field("parent", &ReplicaTarget::parent), field("shards", &ReplicaTarget::shards));
 };
 template <>
 struct Shape<Target> {
@@ -244,8 +251,8 @@ struct Shape<ViewBucket> {
   static constexpr std::string_view what = "a bucket of the view";
   static constexpr auto fields =
       std::tuple(required("shards_in_all", &ViewBucket::shards_in_all), required("key_map", &ViewBucket::key_map),
-                 required("hash_version", &ViewBucket::hash_version), field("idle", &ViewBucket::idle),
-                 required("shards", &ViewBucket::shards));
+                 required("hash_version", &ViewBucket::hash_version), field("split_from", &ViewBucket::split_from),
+                 field("idle", &ViewBucket::idle), required("shards", &ViewBucket::shards));
 };
 template <>
 struct Shape<ReplicaPulse> {

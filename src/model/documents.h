@@ -157,8 +157,10 @@ struct WorkloadDocument {
   Workload spec;  // pins by node name in the text; their indexes are meaningless here
   std::map<ShardIndex, std::vector<NodeId>> pinned;
   std::uint32_t buckets = 1;  // fixed at creation, only doubled
-  bool deleted = false;       // its replicas are dropped; then only this is left
-  Epoch highest;              // of a deleted one: where a new one of this name begins
+  std::uint32_t split_from =
+      0;                 // so many shards become the twice as many of the spec, each when it is its turn; 0: all are there
+  bool deleted = false;  // its replicas are dropped; then only this is left
+  Epoch highest;         // of a deleted one: where a new one of this name begins
   friend bool operator==(const WorkloadDocument&, const WorkloadDocument&) = default;
 };
 

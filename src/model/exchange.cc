@@ -15,9 +15,11 @@ std::string_view name(Reason reason) {
     case Reason::balance:
       return "balance";
     case Reason::operator_asked:
+      return "operator";
+    case Reason::split:
       break;
   }
-  return "operator";
+  return "split";
 }
 
 }  // namespace evenkeel

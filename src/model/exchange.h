@@ -34,8 +34,8 @@ struct Version {
 };
 
 // Why a replica is told to change, so that its handler never has to guess.
-enum class Reason : std::uint8_t { first, restart, move, failover, balance, operator_asked };
-// As handlers and people see it: first, restart, move, failover, balance, operator.
+enum class Reason : std::uint8_t { first, restart, move, failover, balance, operator_asked, split };
+// As handlers and people see it: first, restart, move, failover, balance, operator, split.
 std::string_view name(Reason reason);
 
 struct TargetNumber {
@@ -75,6 +75,14 @@ struct HandOver {
   friend bool operator==(const HandOver&, const HandOver&) = default;
 };
 
+// A shard stands still so that another one, which takes half of its keys, is copied from it.
+struct Split {
+  std::optional<NodeId> from;  // who led it, and leads on afterwards; none where nobody leads
+  Version at;                  // of the change that began it: no two have the same
+  std::vector<NodeId> ready;   // who has all that there is, and is to copy it on its own disk; none: that is still waited for
+  friend bool operator==(const Split&, const Split&) = default;
+};
+
 struct ShardRecord {
   ShardIndex shard;
   Version version;            // of its latest change, the view's included
@@ -83,6 +91,9 @@ struct ShardRecord {
   bool rebuilt = false;       // from what nodes hold, and not led since: there may be more of them than it knows
   std::optional<Epoch> seal;  // every holder is told to refuse what is older; nobody leads until enough have
   std::optional<HandOver> hand_over;
+  std::optional<Split> split;
+  std::uint32_t shards = 0;       // since it was split: its keys are those that are its own among so many shards; 0: it never was
+  std::optional<Version> born;    // by that split of the shard it is copied from; until that one has taken it for its other half
   std::vector<NodeId> placement;  // where it should be, the preferred leader first
   std::vector<Holder> holders;    // in order of coming
   friend bool operator==(const ShardRecord&, const ShardRecord&) = default;
@@ -107,7 +118,9 @@ struct ReplicaTarget {
   std::optional<Epoch> held_before;  // this node's data held the shard before, at that epoch
   std::vector<Peer> peers;           // with their states as of this version; leaving ones are not among them
   std::optional<NodeId> copy_from;
-  std::optional<Epoch> seal;  // refuse everything older than this epoch from now on
+  std::optional<Epoch> seal;              // refuse everything older than this epoch from now on
+  std::optional<ShardIndex> parent = {};  // it is split off: its data is a copy of what this node has of that shard
+  std::uint32_t shards = 0;               // as in the record: keys that are another one's among so many are refused
   friend bool operator==(const ReplicaTarget&, const ReplicaTarget&) = default;
 };
 
@@ -195,6 +208,8 @@ struct ViewBucket {
   std::uint32_t shards_in_all = 0;  // of the workload
   KeyMap key_map = KeyMap::hash;
   std::uint32_t hash_version = 1;
+  std::uint32_t split_from =
+      0;  // so many shards become twice as many: one that is not here yet is part of the one so many before it
   std::vector<StateId> idle;      // states with a count that hold no data (a standby): who is in one is not asked
   std::vector<ShardView> shards;  // by shard
   friend bool operator==(const ViewBucket&, const ViewBucket&) = default;

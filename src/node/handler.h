@@ -39,6 +39,11 @@ struct Transition {
   std::optional<Epoch> held_before;  // this node's data held the shard before, at that epoch
   std::vector<Peer> peers;           // with their states as of this version
   std::optional<NodeId> copy_from;
+  // Reason `split`: this shard is the other half of that one, which stands still. Its data is a copy of what this node has of that one, with the same
+  // `last` and progress, made before the handler returns; nothing of it may come from later.
+  std::optional<ShardIndex> parent = {};
+  // Not 0: the workload was split, and this shard's keys are those with hash mod `shards` equal to its number. A leader refuses others; they are of no use here.
+  std::uint32_t shards = 0;
   std::string metadata;  // the workload's own
   Duration within = {};  // how long it may take, from when the handler is called; 0: as long as it likes
   Instant deadline;      // past it the transition is overdue. Out of a bounded state it counts from when that was told

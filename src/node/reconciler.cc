@@ -288,7 +288,9 @@ class Reconciler::Work {
     if (!to || now_ < item.retry_at) return;
     const bool out = *to != item.state && detail::is_bounded(item, item.state);
     if (item.gave_up && !out && !standing_.leaving) return;
-    const Turn turn = out || detail::is_bounded(item, *to) ? Turn::first : *to == item.state ? Turn::soon : Turn::slow;
+    // A shard that is split off is copied from what is here, and somebody stands still for it.
+    const bool soon = *to == item.state || item.entry->parent.has_value();
+    const Turn turn = out || detail::is_bounded(item, *to) ? Turn::first : soon ? Turn::soon : Turn::slow;
     if (turn != Turn::slow || slow_ < options_.transitions_at_once) return start(item, *to, end, turn);
     if (std::exchange(item.waiting, true)) return;
     waiting_.push_back(item.shard);
@@ -307,6 +309,8 @@ class Reconciler::Work {
                           .held_before = item.entry->held_before,
                           .peers = item.entry->peers,
                           .copy_from = item.entry->copy_from,
+                          .parent = item.entry->parent,
+                          .shards = item.entry->shards,
                           .metadata = item.terms->metadata,
                           .within = item.terms->deadline,
                           .deadline = Instant::max()};

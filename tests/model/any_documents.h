@@ -55,6 +55,7 @@ class AnyDocuments : private AnyCluster {
     out.buckets = 1u << rng_.below(20);
     out.deleted = rng_.chance(1, 4);
     out.highest = Epoch(number());
+    if (out.spec.shards > 0 && out.spec.shards % 2 == 0 && rng_.chance(1, 2)) out.split_from = out.spec.shards / 2;
     return out;
   }
   OrderDocument order() { return {maybe(&AnyDocuments::node_id), rng_.chance(1, 2), node_ids(), node_ids(), node_ids()}; }
@@ -109,6 +110,7 @@ class AnyDocuments : private AnyCluster {
     ViewBucket out{.workload = WorkloadId("t1"), .bucket = Bucket(3), .shards_in_all = small(1000)};
     out.key_map = rng_.chance(1, 2) ? KeyMap::hash : KeyMap::range;
     out.hash_version = small(3);
+    if (rng_.chance(1, 2)) out.split_from = small(500);
     if (rng_.chance(1, 2)) out.idle.push_back(state());
     for (const ShardIndex shard : shards())
       out.shards.push_back({shard, version(), maybe(&AnyDocuments::node_id), maybe(&AnyDocuments::node_id), peers()});
@@ -124,7 +126,8 @@ class AnyDocuments : private AnyCluster {
     out.metadata = text();
     for (const ShardIndex shard : shards()) {
       out.replicas.push_back({shard, state(), version(), reason(), maybe(&AnyDocuments::epoch), peers(),
-                              maybe(&AnyDocuments::node_id), maybe(&AnyDocuments::epoch)});
+                              maybe(&AnyDocuments::node_id), maybe(&AnyDocuments::epoch), maybe(&AnyDocuments::shard_index),
+                              rng_.chance(1, 2) ? small(1000) : 0});
     }
     return out;
   }
@@ -162,6 +165,9 @@ class AnyDocuments : private AnyCluster {
         .shard = shard, .version = version(), .told = version(), .has_data = rng_.chance(1, 2), .rebuilt = rng_.chance(1, 4)};
     out.seal = maybe(&AnyDocuments::epoch);
     if (rng_.chance(1, 4)) out.hand_over = HandOver{node_id(), node_id()};
+    if (rng_.chance(1, 4)) out.split = Split{maybe(&AnyDocuments::node_id), version(), node_ids()};
+    if (rng_.chance(1, 4)) out.shards = small(1000);
+    if (rng_.chance(1, 4)) out.born = version();
     out.placement = node_ids();
     for (const NodeId& node : node_ids()) out.holders.push_back(holder(node));
     return out;
@@ -188,8 +194,9 @@ class AnyDocuments : private AnyCluster {
   DataId data_id() { return DataId(fmt::format("{:016x}", rng_.next())); }
   Incarnation incarnation() { return Incarnation(number()); }
   Epoch epoch() { return Epoch(number()); }
+  ShardIndex shard_index() { return ShardIndex(small(1000)); }
   Version version() { return {epoch(), Change(number())}; }
-  Reason reason() { return static_cast<Reason>(rng_.below(6)); }
+  Reason reason() { return static_cast<Reason>(rng_.below(7)); }
   StateId state() {
     static constexpr const char* states[] = {"leader", "follower", "offline", "error", "dropped"};
     return StateId(states[rng_.below(std::size(states))]);

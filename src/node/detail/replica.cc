@@ -86,7 +86,7 @@ StateId goal(const Replica& replica, const Standing& standing) {
 bool differs(const Replica& replica, const Transition& last) {
   const ReplicaTarget& entry = *replica.entry;
   return last.version.epoch != entry.version.epoch || last.peers != entry.peers || last.copy_from != entry.copy_from ||
-         last.metadata != replica.terms->metadata;
+         last.shards != entry.shards || last.metadata != replica.terms->metadata;
 }
 
 std::optional<StateId> next_state(const Replica& replica, const Standing& standing) {

@@ -194,7 +194,7 @@ document records
 {"format": 1, "shards": [{"shard": 1, "version": [1, 0], "holders": [{"node": "n1", "told": "leader", "version": [1, 0], "reason": "mood"}]}]}
 ----
 records:1:132: error: expected a reason, found the text "mood"
-  known: first, restart, move, failover, balance, operator
+  known: first, restart, move, failover, balance, operator, split
 
 document records
 {"format": 1, "shards": [{"shard": 1, "version": [1, 0], "holders": [{"node": "n1", "told": "", "version": [1, 0], "reason": "first"}]}]}
