@@ -76,6 +76,7 @@ ViewBucket read_workload(WorkloadId workload, Value value, Diagnostics& problems
   fields.required("shards", bucket.shards_in_all, [&](Value v) { return read_count(v, problems, {.most = shards_max}); });
   fields.read("key_map", bucket.key_map, [&](Value v) { return read_key_map(v, problems); });
   fields.count("hash_version", bucket.hash_version);
+  fields.count("split_from", bucket.split_from);
   fields.read("idle", bucket.idle, [&](Value v) { return std::optional(read_states(v, problems)); });
   const auto replicas = fields.take_required("replicas");
   if (!replicas || !expect_list(*replicas, problems, "the shards of a workload")) return bucket;

@@ -36,6 +36,7 @@ std::string format_whole(const Table& table, Syntax syntax) {
     out.key(workload.str()).begin_map().key("shards").number(sharding.shards);
     out.key("key_map").text(sharding.key_map == KeyMap::hash ? "hash" : "range");
     out.key("hash_version").number(sharding.hash_version);
+    if (sharding.split_from > 0) out.key("split_from").number(sharding.split_from);
     if (!sharding.idle.empty()) {
       out.key("idle").begin_list(Writer::Flow::line);
       for (const StateId& state : sharding.idle) out.text(state.str());

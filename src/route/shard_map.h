@@ -6,6 +6,7 @@
 //                     "replicas": [{"shard": 0, "epoch": 4, "change": 2, "leader": "n1", "others": {"n2": "follower"}}, …]}},
 //                   "nodes": {"n1": {"address": "10.0.0.1:9090", "zone": "dc1/r1"}}}
 //                  A workload's `idle` lists states in which replicas wait and do not serve (a standby's). A shard's `next`, who is told to lead and has not said so yet, and a node's `"live": false` are there where they apply.
+//                  `"split_from": 3` beside 6 shards: one of the last three that is not in the list is still part of the one three before it.
 //
 //   yaml           the same
 //

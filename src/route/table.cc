@@ -110,19 +110,19 @@ std::optional<Sharding> Table::sharding(const WorkloadId& workload) const {
   return found->sharding;
 }
 
-namespace {
-
-std::optional<ShardIndex> shard_by(const Sharding& sharding, std::string_view key) {
+std::optional<ShardIndex> Table::shard_by(const Part& part, std::string_view key) {
+  const Sharding& sharding = part.sharding;
   if (sharding.shards == 0 || sharding.hash_version == 0 || sharding.hash_version > hash_version_max) return std::nullopt;
-  return shard_of(key, sharding.shards, sharding.key_map, sharding.hash_version);
+  const ShardIndex shard = shard_of(key, sharding.shards, sharding.key_map, sharding.hash_version);
+  const bool is_new = sharding.split_from > 0 && shard.value() >= sharding.split_from;
+  if (!is_new || part.index->find(shard).piece != detail::none) return shard;
+  return shard_of(key, sharding.split_from, sharding.key_map, sharding.hash_version);
 }
-
-}  // namespace
 
 std::optional<ShardIndex> Table::shard(const WorkloadId& workload, std::string_view key) const {
   const Part* found = part(workload);
   if (found == nullptr) return std::nullopt;
-  return shard_by(found->sharding, key);
+  return shard_by(*found, key);
 }
 
 const ShardView* Table::find(const ShardId& shard) const {
@@ -203,7 +203,7 @@ std::optional<Picked> Table::pick(const WorkloadId& workload, std::string_view k
                                   std::uint64_t salt) const {
   const Part* found = part(workload);
   if (found == nullptr) return std::nullopt;
-  const auto shard = shard_by(found->sharding, key);
+  const auto shard = shard_by(*found, key);
   if (!shard) return std::nullopt;
   return pick(*found, *shard, role, near, salt);
 }

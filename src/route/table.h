@@ -9,6 +9,8 @@
 //   range  the key's first 8 bytes, with zeros behind where it is shorter, as a big-endian number x: x * shards / 2^64, rounded down. Shards are
 //          even ranges of the key space in byte order; keys that share their first 8 bytes share their shard. Twice as many shards: what was in i
 //          is in 2i or 2i + 1, so every shard but the first changes its place; the number of a range workload's shards is for life.
+// While n shards are split into 2n, a key's shard is the one of 2n if that one is in the view, else the one of n. So each shard is split when it is its
+// turn, and routers and leaders need no common moment.
 //
 // A shard's version never goes back: of two documents that name a shard the higher version counts, whichever comes first, and a document
 // that is older than what is known is ignored whole. A bucket says how many shards its workload has; the highest count that any of them says
@@ -50,6 +52,8 @@ struct Sharding {
   std::uint32_t shards = 0;
   KeyMap key_map = KeyMap::hash;
   std::uint32_t hash_version = 1;
+  std::uint32_t split_from =
+      0;  // so many are becoming `shards`; those that are not in the view yet are part of one of these. 0: all are there
   std::vector<StateId> idle = {};  // in which replicas wait and are not asked: a standby's
   friend bool operator==(const Sharding&, const Sharding&) = default;
 };
@@ -123,6 +127,7 @@ class Table {
   struct Choice;
 
   const Part* part(const WorkloadId& workload) const;
+  static std::optional<ShardIndex> shard_by(const Part& part, std::string_view key);
   template <class Take>
   void choices(const Part& part, std::uint32_t piece, std::uint32_t row, Role role, std::string_view near, std::uint64_t salt,
                const Take& take) const;

@@ -82,6 +82,7 @@ class Teller {
       sharding = {.shards = static_cast<std::uint32_t>(std::stoul(line.at(2)))};
       for (std::size_t i = 3; i < line.size(); ++i) {
         if (line[i] == "range") sharding.key_map = KeyMap::range;
+        if (line[i].starts_with("split_from=")) sharding.split_from = static_cast<std::uint32_t>(std::stoul(line[i].substr(11)));
         if (line[i].starts_with("idle=")) sharding.idle.emplace_back(line[i].substr(5));
       }
       table_ = table_.with(bucket(line[1], Bucket(0)));
@@ -100,6 +101,7 @@ class Teller {
             .bucket = number,
             .shards_in_all = sharding.shards,
             .key_map = sharding.key_map,
+            .split_from = sharding.split_from,
             .idle = sharding.idle};
   }
 

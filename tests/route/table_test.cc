@@ -308,6 +308,42 @@ TEST(Table, DoesNotRememberEveryNodeThatEverWas) {
   EXPECT_EQ(table.pick(ShardId{t1, ShardIndex(0)}, Role::leader)->node, NodeId("kept"));
 }
 
+// While n shards become 2n: a key goes to the new shard if that is there, else to the one that it comes of. That is the one whose leader takes it: one that
+// is split takes what is its own among 2n, one that is not what is its own among n.
+TEST(Table, KnowsTheShardOfEachKeyWhileAWorkloadIsSplit) {
+  constexpr std::uint32_t n = 4;
+  for (std::uint32_t split = 0; split < 1u << n; ++split) {  // those that are split, as bits
+    std::vector<ShardView> views;
+    for (std::uint32_t s = 0; s < n; ++s) views.push_back(view(s, 1, "n1"));
+    for (std::uint32_t s = 0; s < n; ++s) {
+      if ((split >> s & 1u) != 0) views.push_back(view(n + s, 1, "n2"));
+    }
+    ViewBucket document = bucket(0, 2 * n, std::move(views));
+    document.split_from = n;
+    const Table table = Table().with(document).with(live("n1")).with(live("n2"));
+    for (int i = 0; i < 200; ++i) {
+      const std::string key = fmt::format("user-{}", i);
+      const ShardIndex to = table.shard(t1, key).value();
+      ASSERT_NE(table.find({t1, to}), nullptr) << key;
+      const bool is_split = to.value() >= n || (split >> to.value() & 1u) != 0;
+      EXPECT_EQ(shard_of(key, is_split ? 2 * n : n), to) << key;
+      EXPECT_EQ(table.pick(t1, key, Role::leader)->shard, to) << key;
+    }
+  }
+}
+
+// Buckets are written one after the other, so that some may still say less than others; and the last to be written may have been written first.
+TEST(Table, KnowsOfASplitByAnyOfItsBuckets) {
+  ViewBucket first = bucket(0, 2, {view(0, 1, "n1")}), second = bucket(1, 4, {view(1, 1, "n1")});
+  second.split_from = 2;
+  const Sharding expected{.shards = 4, .split_from = 2};
+  EXPECT_EQ(Table().with(first).with(second).sharding(t1), expected);
+  EXPECT_EQ(Table().with(second).with(first).sharding(t1), expected);
+  first.shards_in_all = 4;  // written when it was over
+  EXPECT_EQ(Table().with(first).with(second).sharding(t1), expected);
+  EXPECT_EQ(Table().with(second).with(first).sharding(t1), expected);
+}
+
 // A shard that a document names twice, or out of order, counts at its highest version.
 TEST(Table, TakesDocumentsThatAreOutOfOrder) {
   const Table table = Table().with(bucket(0, 3, {view(2, 1, "n2"), view(0, 1, "n1"), view(0, 3, "n3"), view(0, 2, "n2")}));

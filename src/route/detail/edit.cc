@@ -23,7 +23,9 @@ std::vector<const ShardView*> in_order(const ViewBucket& bucket) {
   return said;
 }
 
-Sharding said_by(const ViewBucket& bucket) { return {bucket.shards_in_all, bucket.key_map, bucket.hash_version, bucket.idle}; }
+Sharding said_by(const ViewBucket& bucket) {
+  return {bucket.shards_in_all, bucket.key_map, bucket.hash_version, bucket.split_from, bucket.idle};
+}
 
 }  // namespace
 
@@ -267,7 +269,10 @@ Sharding Table::Edit::sharding_of(const Pieces& pieces) {
   Sharding sharding;
   for (std::uint32_t place = 0; place < pieces.size(); ++place) {
     const Sharding& said = pieces[place].piece->sharding;
+    const std::uint32_t split_from = said.shards == sharding.shards ? std::max(said.split_from, sharding.split_from) : 0;
     if (said.shards > sharding.shards) sharding = said;
+    // Buckets are not written anew when the last shard is split: then it makes no difference, as all are there.
+    sharding.split_from = std::max(sharding.split_from, split_from);
   }
   return sharding;
 }
