@@ -41,6 +41,14 @@ enum class Broken : std::uint8_t {
   forget_voters_at_once,  // a leaver does not count any more before the leader knows
   too_many_extra,         // all new replicas come at once
   no_linger,              // a replica is dropped as soon as it has left the view
+  // Splits.
+  split_without_pause,     // a shard goes on taking writes while its other half is copied
+  split_before_caught_up,  // replicas are copied that lack some of what the leader had
+  split_with_too_few,      // a shard is split although fewer have its other half than acknowledge a write
+  split_unsaid,            // who leads a shard that was split is not told which keys are still its own
+  show_half_copied,        // clients see the other half before it is sure that it stays
+  begin_unsplit,           // a shard that is to be split off begins anew, without data
+  split_in_maintenance,    // shards are split although nothing is to move
   // Patience.
   no_delay,               // a node that is gone is replaced at once
   wait_below_min_active,  // a node that is gone is waited for, however few are left

@@ -314,6 +314,7 @@ void Machine::Work::take_in(std::uint32_t u, detail::Written written) {
     count_copies(u, *slot, unit.records[*slot]);
     world_.index(u, *slot);
     world_.touch(u, *slot);
+    world_.touch_half(u, *slot);
   }
   // A placement that is written is not wanted any more; one that is not is looked at again.
   for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
@@ -445,6 +446,7 @@ void Machine::Work::round() {
   ask_for_plan();
   work_on_dirty();
   look_at_deleted();
+  look_at_splits();
   std::ranges::stable_sort(out_.commits, std::greater<>(), &Commit::urgent);
   if (!wakes_.empty()) wake_at(wakes_.begin()->first);
   if (!rests_.empty()) wake_at(rests_.begin()->first);

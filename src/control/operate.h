@@ -106,6 +106,9 @@ Result<Changes> set_settings(const Snapshot& seen, const Settings& settings);
 // 3. Workloads.
 
 Result<Changes> delete_workload(const Snapshot& seen, const WorkloadId& workload);
+// Twice as many shards, each of the new ones a copy of an old one, while it serves. Refused while it is being split, where keys are in ranges, and if
+// a bucket of its shards would not fit into a document any more.
+Result<Changes> split_workload(const Snapshot& seen, const WorkloadId& workload);
 
 // What a cluster file says, as documents. A document that it names is as the file says, whole; what it does not name stays. Nodes: only what stands over
 // their own (capacity, power, labels, taints, an operation), where that differs. Where everything is, is the controller's: it is left out, with a note.

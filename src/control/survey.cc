@@ -114,7 +114,9 @@ std::vector<WorkloadSurvey> survey_workloads(const Snapshot& seen) {
            .shards = spec.shards,
            .replicas = spec.replicas,
            .min_active = spec.control.min_active.value_or(usual),
-           .leads = leading_state(seen, name).has_value()};
+           .leads = leading_state(seen, name).has_value(),
+           .split_from = document.split_from,
+           .unborn = document.split_from};
     one.below_min_active = one.incomplete = one.shards;  // until they are seen to serve
   }
   for (const auto& [key, bucket] : seen.views) {
@@ -123,11 +125,16 @@ std::vector<WorkloadSurvey> survey_workloads(const Snapshot& seen) {
     WorkloadSurvey& one = at->second;
     for (const ShardView& view : bucket.shards) {
       if (view.shard.value() >= one.shards) continue;
+      if (one.split_from > 0 && view.shard.value() >= one.split_from) --one.unborn;
       const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
       one.led += view.leader ? 1 : 0;
       one.below_min_active -= serving >= one.min_active ? 1 : 0;
       one.incomplete -= serving >= one.replicas ? 1 : 0;
     }
+  }
+  for (auto& [name, one] : found) {
+    one.below_min_active -= one.unborn;
+    one.incomplete -= one.unborn;
   }
   for (const Report& report : seen.reports) {
     const auto at = found.find(report.workload);

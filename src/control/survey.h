@@ -54,6 +54,8 @@ struct WorkloadSurvey {
   std::uint32_t below_min_active = 0;
   std::uint32_t incomplete = 0;  // fewer serve than there should be
   std::uint32_t errors = 0;      // replicas that have failed
+  std::uint32_t split_from = 0;  // so many are being split; 0: none
+  std::uint32_t unborn = 0;      // of its shards, those that are not split off yet: nobody misses them
   friend bool operator==(const WorkloadSurvey&, const WorkloadSurvey&) = default;
 };
 std::vector<WorkloadSurvey> survey_workloads(const Snapshot& seen);  // by name; deleted ones while something of them is left

@@ -449,6 +449,7 @@ std::optional<std::string> Checkers::Work::unrest_of(const ShardId& id, const Sh
   const detail::Spec& spec = specs->latest();
   if (record.seal) return fmt::format("{} has an open seal", format(id));
   if (record.hand_over) return fmt::format("{} is being handed over", format(id));
+  if (record.split) return fmt::format("{} is being split", format(id));
   for (const Holder& holder : record.holders) {
     const NodeEvidence* node = seen_.node(holder.node);
     if (!detail::counts(holder) && (node == nullptr || !node->joined)) continue;  // nobody waits for that

@@ -31,8 +31,9 @@ void Clients::tick() {
 }
 
 void Clients::write() {
-  const auto shard = lookups_.pick(rng_);
-  if (!shard) return;
+  const auto key = lookups_.pick(rng_);
+  if (!key) return;
+  const std::optional<ShardId> shard = lookups_.home ? lookups_.home(*key, rng_) : *key;
   ++counts_->sent;
   auto node = lookups_.leader(*shard);
   if (node && known_.size() < known_max) {
@@ -43,7 +44,7 @@ void Clients::write() {
     ++counts_->refused;
     return;
   }
-  services_.write("clients", *node, *shard, [counts = counts_](WriteAnswer answer) {
+  services_.write("clients", *node, *shard, key->shard, [counts = counts_](WriteAnswer answer) {
     counts->acknowledged += answer == WriteAnswer::acknowledged ? 1 : 0;
     counts->refused += answer == WriteAnswer::refused ? 1 : 0;
     counts->unknown += answer == WriteAnswer::unknown ? 1 : 0;

@@ -21,6 +21,8 @@ namespace evenkeel::sim {
 struct ClientLookups {
   std::function<std::optional<ShardId>(Rng&)> pick;             // one of those that have leaders; nothing: there is none
   std::function<std::optional<NodeId>(const ShardId&)> leader;  // by a router, or the view
+  // While a workload is split: to which shard a key of this one is sent, as a router knows it. Empty: to this one.
+  std::function<ShardId(const ShardId&, Rng&)> home = {};
 };
 
 class Clients {

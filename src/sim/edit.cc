@@ -124,6 +124,13 @@ Cluster without(Cluster spec, const WorkloadId& workload) {
   return spec;
 }
 
+Cluster with_twice_the_shards(Cluster spec, const WorkloadId& workload) {
+  for (Workload& each : spec.workloads) {
+    if (each.name == workload) each.shards *= 2;
+  }
+  return spec;
+}
+
 }  // namespace
 
 Cluster spec_of(Cluster cluster) {
@@ -136,6 +143,7 @@ Cluster spec_of(Cluster cluster) {
 
 Result<Cluster> edit(const Cluster& spec, const Action& action) {
   if (action.kind == Action::Kind::erase) return without(spec, action.words.workload);
+  if (action.kind == Action::Kind::split_shards) return with_twice_the_shards(spec, action.words.workload);
   const auto goal = goal_of(action);
   if (!goal) return spec;
   const auto fields = parse_fields(action.words.text);

@@ -45,6 +45,7 @@ void Ledger::began(const ShardId& shard, Epoch epoch, const NodeId& node, const 
   ++grants_;
   Shard& state = shards_[shard];
   state.promise = promise;
+  state.begun = true;
   const auto at = std::ranges::lower_bound(state.led, epoch, {}, &std::pair<Epoch, NodeId>::first);
   const bool is_highest = at == state.led.end();
   if (is_highest || at->first != epoch) {
@@ -65,6 +66,31 @@ void Ledger::began(const ShardId& shard, Epoch epoch, const NodeId& node, const 
 void Ledger::accepted(const ShardId& shard, Epoch epoch, const NodeId& node, const Acting& who) {
   ++accepted_;
   check_alone(shard, shards_.at(shard), epoch, node, who);
+}
+
+// Whatever it has acknowledged by now its other half must have too, when that begins; or must have had, if that has begun.
+void Ledger::is_one_of(const ShardId& shard, std::uint32_t shards) {
+  Shard& state = shards_.at(shard);
+  if (shards <= state.shards) return;
+  state.shards = shards;
+  if (shard.shard.value() >= shards / 2) return;  // it is the other half
+  const ShardId other{shard.workload, ShardIndex(shard.shard.value() + shards / 2)};
+  Shard& half = shards_[other];
+  if (!half.begun) {
+    half.acknowledged = state.acknowledged;
+    half.forgiven = state.forgiven;
+    return;
+  }
+  const std::uint64_t same = half.start.common(state.acknowledged);
+  if (same < state.acknowledged.length() && !state.forgiven && !half.forgiven && state.promise.acks >= acks_min)
+    say(fmt::format("acknowledged write lost: {} epoch {} position {}: {}, which was split off of it, began with {}",
+                    format(shard), *state.acknowledged.epoch_at(same + 1), same + 1, format(other), same));
+}
+
+void Ledger::keyed(const ShardId& shard, ShardIndex key) {
+  const auto other = shards_.find({shard.workload, key});
+  if (key == shard.shard || other == shards_.end() || !other->second.begun) return;
+  say(fmt::format("one shard for a key: {} takes a write of {}, which has begun", format(shard), format(other->first)));
 }
 
 void Ledger::acknowledged(const ShardId& shard, const WriteLog& log, std::uint64_t position, Epoch epoch, const NodeId& node) {
@@ -102,6 +128,8 @@ void Ledger::forget(const WorkloadId& workload) {
     if (shard.workload != workload) continue;
     state.acknowledged = {};
     state.forgiven = true;
+    state.begun = false;
+    state.shards = 0;
   }
 }
 

@@ -5,6 +5,7 @@
 //   - two nodes lead a shard at one epoch
 //   - a write is acknowledged at an older epoch than another node has begun to lead at
 //   - whoever begins to lead lacks an acknowledged write (acks of 2 or more; not where the loss was forgiven)
+//   - a shard that is split off begins to lead without a write that the other one had acknowledged by then, or that one takes a key which is not its own any more
 //   - fencing: session: two nodes act as leaders of a shard at the same moment
 // It sees all hosts at once, as nobody in the cluster can. With `fencing: epoch` an old leader may still hear that enough have a write when another leads
 // already: that is right if the other one began with that write.
@@ -38,6 +39,10 @@ class Ledger {
   };
   void began(const ShardId& shard, Epoch epoch, const NodeId& node, const Acting& who, const WriteLog& log, Promise promise);
   void accepted(const ShardId& shard, Epoch epoch, const NodeId& node, const Acting& who);
+  // Whoever leads it knows that its keys are its own among so many shards; 0: it was never split.
+  void is_one_of(const ShardId& shard, std::uint32_t shards);
+  // A write that was accepted is of a key whose shard, when all are split, is this one.
+  void keyed(const ShardId& shard, ShardIndex key);
   // All up to this position: an acknowledged write vouches for those before it.
   void acknowledged(const ShardId& shard, const WriteLog& log, std::uint64_t position, Epoch epoch, const NodeId& node);
   // `who` is not asked about it any more.
@@ -73,6 +78,8 @@ class Ledger {
     std::vector<Leader> leaders;                // that have begun and not stopped
     WriteLog acknowledged;
     bool forgiven = false;
+    bool begun = false;        // somebody has led it, in this life of its workload
+    std::uint32_t shards = 0;  // as its leaders know
   };
   void say(std::string what);
   void check_alone(const ShardId& shard, const Shard& state, Epoch epoch, const NodeId& node, const Acting& who);

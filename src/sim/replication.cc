@@ -33,15 +33,16 @@ Service* Services::at(const NodeId& node) {
   return known != nullptr ? known : processes.back();
 }
 
-void Services::write(const std::string& client, const NodeId& node, const ShardId& shard,
+void Services::write(const std::string& client, const NodeId& node, const ShardId& shard, ShardIndex key,
                      std::move_only_function<void(WriteAnswer)> answer) {
   Service* service = at(node);
   if (service == nullptr)
     return network_.send(client, {.host = client, .always = true},
                          [answer = std::move(answer)]() mutable { answer(WriteAnswer::refused); });
-  network_.send(client, service->address(), [work = service->work_.get(), client, shard, answer = std::move(answer)]() mutable {
-    work->take_write(client, shard, std::move(answer));
-  });
+  network_.send(client, service->address(),
+                [work = service->work_.get(), client, shard, key, answer = std::move(answer)]() mutable {
+                  work->take_write(client, shard, key, std::move(answer));
+                });
 }
 
 // Clients' writes.
@@ -51,14 +52,16 @@ void Service::Work::reply(Write write, WriteAnswer answer) {
                           [reply = std::move(write.reply), answer]() mutable { reply(answer); });
 }
 
-void Service::Work::take_write(const std::string& client, const ShardId& shard, Reply reply) {
+void Service::Work::take_write(const std::string& client, const ShardId& shard, ShardIndex key, Reply reply) {
   Write write{.client = client, .reply = std::move(reply)};
   const auto found = replicas_.find(shard);
   Leading* leading = found == replicas_.end() ? nullptr : found->second.leading.get();
-  if (leading == nullptr || !acts(shard, leading->epoch) || leading->waiting.size() >= waiting_max)
+  const bool is_own = leading == nullptr || leading->shards == 0 || key.value() % leading->shards == shard.shard.value();
+  if (leading == nullptr || !is_own || !acts(shard, leading->epoch) || leading->waiting.size() >= waiting_max)
     return this->reply(std::move(write), WriteAnswer::refused);
   Disk::Replica& disk = options_.disk->replicas.at(shard);
   services_.ledger_.accepted(shard, leading->epoch, options_.node, self_);
+  services_.ledger_.keyed(shard, key);
   disk.log.append(leading->epoch);
   changed_.insert(shard);
   write.position = disk.log.length();

@@ -155,8 +155,20 @@ void Service::Work::carry_out(const ShardId& shard, std::uint64_t id) {
   const node::Transition& runs = run->transition;
   if (options_.knobs->hanging.contains(shard)) return proceed(shard, id);
   if (fails(shard)) return answer(shard, id, fail(Code::unavailable, "{} to {} of {} fails", runs.from, runs.to, format(shard)));
+  if (runs.parent && !holds_data(facts(shard), shard)) return copy_parent(shard, id);
   if (wants_copy(runs)) return ask_copy(shard, id);
   if (replicas_.at(shard).leading && runs.from != runs.to) return flush(shard, id);
+  finish(shard, id);
+}
+
+// What this node has of the shard that it is split off of.
+void Service::Work::copy_parent(const ShardId& shard, std::uint64_t id) {
+  const Run* run = running(shard, id);
+  const ShardId parent{shard.workload, *run->transition.parent};
+  const Disk::Replica* from = on_disk(parent);
+  if (from == nullptr) return answer(shard, id, fail(Code::unavailable, "there is nothing of {} to copy", format(parent)));
+  const Disk::Replica copy{.log = from->log, .told = {}, .last = from->last, .refuses = refuses(shard)};
+  options_.disk->replicas.insert_or_assign(shard, copy);
   finish(shard, id);
 }
 
@@ -226,7 +238,9 @@ Result<> Service::Work::begin_to_lead(const node::Transition& transition, Replic
     return !counted(leading.peers) || !counted(transition.peers);
   });
   leading.peers = transition.peers;
+  leading.shards = transition.shards;
   if (!is_same) services_.ledger_.began(shard, epoch, options_.node, self_, disk.log, {known.acks, known.fencing});
+  services_.ledger_.is_one_of(shard, transition.shards);
   acknowledge(shard, leading);
   leading.resend = {};
   push(shard, leading);

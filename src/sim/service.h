@@ -17,6 +17,8 @@
 //   - A first copy comes from `copy_from`, over the network, and takes `copy`. A source that does not answer, or has less than the seal asks for, is asked
 //     again; in the end the transition fails.
 //   - Followers that missed something are sent it again.
+//   - A shard that is split off begins with the log that its node has of the other one, as of when its transition ends. A leader that knows of a split refuses
+//     writes whose key is the other shard's.
 //   - With `fencing: epoch` a leader goes on until a peer refuses it, or it is sealed: may_lead says so.
 // States are the model's: `data` says that a replica has a log; the one state that only one replica may be in is the one that leads, the others follow.
 // Everything of one process runs on its host's loop. Deterministic. One thread.
@@ -104,6 +106,11 @@ class Services {
 
   // A client's write, from the outside loop. The answer comes on the outside loop, or never.
   void write(const std::string& client, const NodeId& node, const ShardId& shard,
+             std::move_only_function<void(WriteAnswer)> answer) {
+    write(client, node, shard, shard.shard, std::move(answer));
+  }
+  // The same, of a key whose shard is `key` when all are split: it is sent to one that may not be split yet.
+  void write(const std::string& client, const NodeId& node, const ShardId& shard, ShardIndex key,
              std::move_only_function<void(WriteAnswer)> answer);
 
  private:

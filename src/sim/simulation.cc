@@ -54,7 +54,8 @@ Simulation::Work::Work(SimOptions options) : options_(std::move(options)), keys_
                                  .leader = [this](const ShardId& shard) -> std::optional<NodeId> {
                                    const ShardSeen* seen = seen_.find(shard);
                                    return seen != nullptr ? seen->view.leader : std::nullopt;
-                                 }},
+                                 },
+                                 .home = [this](const ShardId& key, Rng& rng) { return home_of(key, rng); }},
                    Rng(options_.seed).split("clients"));
   clients_->set_rate(options_.writes_per_second);
   note_revision();
@@ -111,6 +112,17 @@ std::optional<ShardId> Simulation::Work::pick_shard(Rng& rng) const {
     drawn -= workload.document.spec.shards;
   }
   return std::nullopt;
+}
+
+// As a router sends it that knows the view, or, now and then, an old one.
+ShardId Simulation::Work::home_of(const ShardId& key, Rng& rng) const {
+  constexpr std::uint64_t old_one_in = 8;
+  const auto found = seen_.workloads().find(key.workload);
+  const std::uint32_t from = found == seen_.workloads().end() ? 0 : found->second.document.split_from;
+  if (from == 0 || key.shard.value() < from) return key;
+  const ShardSeen* seen = seen_.find(key);
+  const bool known = seen != nullptr && seen->view.version != Version{} && !rng.chance(1, old_one_in);
+  return known ? key : ShardId{key.workload, ShardIndex(key.shard.value() - from)};
 }
 
 // 2. Time.

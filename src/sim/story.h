@@ -95,6 +95,7 @@ struct Action {
     create,                // create FIELDS                  {name: t2, shards: 4, replicas: 2}
     change,                // change WORKLOAD FIELDS         {replicas: 2}: over what it was
     erase,                 // delete WORKLOAD
+    split_shards,          // split WORKLOAD                 each of its shards into two
     lead,                  // lead SHARD on NODE
     lead_accept_loss,      // lead SHARD accepting loss
     reset,                 // reset SHARD on NODE

@@ -11,6 +11,7 @@
 //   make before break                hard_spread, drain, swap, replicas, linger
 //   delay, and its floor             lost_for_good, floor, workload_delay, delay_kept, forget; bans and cool-downs control/waits_test
 //   maintenance                      maintenance, zone; with a time-out, and what it holds back control/patience_test
+//   splits                           split, split_node_dies, split_controller, split_called_off, split_without_leaders; control/split_test
 //   measured loads                   loads, loads_swing, loads_kept; control/loads_test
 //   throttles                        throttles, openings; recovery first control/throttles_test, openings control/openings_test
 //   errors                           failing, errors, overdue, one_bad; node/reconciler/failures.story

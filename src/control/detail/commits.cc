@@ -42,6 +42,13 @@ bool Machine::Work::is_opening(const Unit& unit, std::uint32_t slot, const Holde
   return held->report.state == initial && !held->report.gave_up;
 }
 
+// A shard that is split counts as one copy, where it is led; all its replicas copy at once, each on its own disk. Null: it is not.
+const detail::NodeInfo* Machine::Work::splits_on(const ShardRecord& record) const {
+  if (!record.split || (!record.split->from && record.split->ready.empty())) return nullptr;
+  const detail::NodeInfo* node = world_.find_node(record.split->from ? *record.split->from : record.split->ready.front());
+  return node != nullptr && node->facts.joined ? node : nullptr;
+}
+
 // Replicas that are on their way to nodes that are there, and those that open. What is being written ends none of them before it is written.
 void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const ShardRecord& record) {
   const Unit& unit = world_.units[u];
@@ -59,6 +66,7 @@ void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const Shar
     if (!known) copies.push_back({kind, n, unit.workload, node.live->zone, bytes_of(unit, shard)});
   };
   const auto add = [&](const ShardRecord& from) {
+    if (const detail::NodeInfo* node = splits_on(from); node != nullptr) add_one(detail::Slot::balance, *node, from.shard);
     for (const Holder& holder : from.holders) {
       const bool copied = from.has_data && !holder.arrived && !is_closed(holder);
       if ((!copied && !limits_openings) || holder.told.str() == state_dropped) continue;
@@ -110,6 +118,16 @@ bool Machine::Work::too_many_errors() const {
   return std::uint64_t{world_.errors} * 1'000'000 > replicas * most;
 }
 
+// The other half of a pair, while the workload is split.
+detail::Half Machine::Work::half_of(const Unit& unit, std::uint32_t slot) const {
+  const auto at = world_.half_of(unit, slot);
+  if (!at) return {};
+  const Unit& other = world_.units[at->first];
+  return {.record = &other.records[at->second],
+          .facts = [this, &other, half = at->second](const NodeId& node) { return world_.facts(other, half, node); },
+          .orphaned = !world_.orphans(other, at->second).empty()};
+}
+
 // `only_asks`: nothing is taken for it.
 ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& later, bool only_asks) {
   Unit& unit = world_.units[u];
@@ -125,6 +143,7 @@ ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& 
                                  .led = world_.led(unit, slot),
                                  .begins_above = workload.document->highest,
                                  .orphans = world_.orphans(unit, slot),
+                                 .half = half_of(unit, slot),
                                  .lost = is_lost(workload.name, unit.records[slot]),
                                  .may_move = may_move(),
                                  .may_change_leaders = !freezes_leaders,
@@ -162,6 +181,7 @@ Target Machine::Work::target_of(const Unit& unit, const RecordBucket& records, s
     // What an earlier incarnation was told is not for this one.
     if (holder == record.holders.end() || holder->incarnation != target.incarnation) continue;
     target.replicas.push_back(detail::target_of(workload.spec, record, *holder));
+    if (options_.broken == Broken::split_unsaid) target.replicas.back().shards = 0;
   }
   return target;
 }
@@ -189,6 +209,19 @@ void Machine::Work::tell_of(const Unit& unit, const ShardRecord& before, const S
   }
 }
 
+void Machine::Work::tell_of_split(const Unit& unit, std::uint32_t slot, const ShardRecord& before, const ShardRecord& after) {
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
+  const ShardId shard{workload.name, after.shard};
+  const auto tell = [&](std::string text) { say(Event::Kind::workload, shard, std::nullopt, std::move(text)); };
+  if (after.split && !before.split) tell(after.split->from ? "stands still, to be split" : "is being split");
+  if (!before.split || after.split) return;
+  if (after.shards != before.shards) {
+    tell(fmt::format("is split: half of its keys are {}/{}'s", workload.name, after.shard.value() + workload.spec.split_from));
+  } else {
+    tell(fmt::format("is not split: {}", unit.timers[slot].unsplit_why));
+  }
+}
+
 // Documents that say something old about the workload are written again.
 void Machine::Work::draft_stale_targets(Unit& unit, Draft& draft) {
   const WorkloadInfo& workload = world_.workloads[unit.workload];
@@ -208,7 +241,7 @@ namespace {
 // Whether nobody misses it for a moment: no replica is to do anything else than before, and clients find the leader where it was; or there is no data
 // yet, or nobody has led but the first one. Where openings are limited, who was let open does not wait: others wait for that one.
 bool can_wait(const ShardRecord& before, const ShardView& shown, const ShardOutput& output, bool limits_openings) {
-  if (output.forgets_order) return false;
+  if (output.forgets_order || before.split || output.record.split || before.born || output.record.born) return false;
   if (!before.has_data && !limits_openings) return true;
   const ShardRecord& after = output.record;
   const auto same = [](const Holder& one, const Holder& other) {
@@ -265,6 +298,7 @@ void Machine::Work::draft_shard(std::uint32_t u, std::uint32_t slot, Draft& draf
     draft.commit.urgent = draft.commit.urgent || leads;
   }
   tell_of(unit, before, output.record);
+  tell_of_split(unit, slot, before, output.record);
   draft.changed.emplace(slot, std::move(output));
 }
 
@@ -318,6 +352,7 @@ bool Machine::Work::work_on(std::uint32_t u) {
                        .bucket = unit.bucket,
                        .shards_in_all = workload.shards,
                        .key_map = workload.spec.control.key_map,
+                       .split_from = workload.spec.split_from,
                        .idle = workload.spec.model->idle()};
   draft_stale_targets(unit, draft);
   while (!unit.dirty.empty() && draft.affected.size() < targets_max)
@@ -330,6 +365,25 @@ bool Machine::Work::work_on(std::uint32_t u) {
   if (draft.changed.empty() && draft.commit.orders.empty() && !draft.respecified) return false;
   finish(u, draft);
   return true;
+}
+
+// A workload whose last shard is split is not being split any more. What was found to be split is not looked at again.
+void Machine::Work::look_at_splits() {
+  for (WorkloadInfo& workload : world_.workloads) {
+    const std::uint32_t from = workload.spec.split_from;
+    if (!workload.usable || workload.spec.deleted || from == 0) continue;
+    const auto is_split = [&](std::uint32_t shard) {
+      const auto at = find({workload.name, ShardIndex(shard)});
+      return at && world_.units[at->first].records[at->second].shards == workload.spec.shards;
+    };
+    while (workload.split_shards < from && is_split(workload.split_shards)) ++workload.split_shards;
+    if (workload.split_shards < from) continue;
+    WorkloadDocument document = *workload.document;
+    document.split_from = 0;
+    if (put_until_seen({.kind = Key::Kind::workload, .workload = workload.name}, std::move(document)))
+      say(Event::Kind::workload, std::nullopt, std::nullopt,
+          fmt::format("{} is split: it has {} shards", workload.name, workload.spec.shards));
+  }
 }
 
 void Machine::Work::look_at_deleted() {

@@ -82,7 +82,9 @@ Overview Machine::Work::overview() const {
 void Machine::Work::count_missing(const Unit& unit, std::uint32_t& leaderless, std::uint32_t& below_min_active) const {
   const WorkloadInfo& workload = world_.workloads[unit.workload];
   if (!workload.usable || workload.spec.deleted) return;
-  for (const ShardView& view : unit.views) {
+  for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
+    if (world_.is_unborn(unit, slot)) continue;  // another one serves its keys
+    const ShardView& view = unit.views[slot];
     const std::size_t serving = view.others.size() + (view.leader ? 1 : 0);
     leaderless += workload.spec.lead && !view.leader ? 1 : 0;
     below_min_active += serving < workload.spec.min_active ? 1 : 0;
@@ -237,7 +239,7 @@ std::optional<ShardState> Machine::Work::explain(const ShardId& shard) {
   for (detail::Why& why : decide(u, slot, later, true).why) state.why.push_back(std::move(why.what));
   world_.units[u].timers[slot] = timers;
   explain_claims(unit, slot, state.why);
-  if (!workload->spec.deleted) explain_missing(unit, slot, state.why);
+  if (!workload->spec.deleted && !world_.is_unborn(unit, slot)) explain_missing(unit, slot, state.why);
   explain_held_back(unit, slot, state.why);
   return state;
 }

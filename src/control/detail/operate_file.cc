@@ -34,6 +34,10 @@ Result<> may_become(const WorkloadDocument& before, const WorkloadDocument& afte
         "and delete this one",
         name, before.spec.shards, after.spec.shards);
   }
+  if (before.split_from > 0 && after.spec.shards != before.spec.shards) {
+    return fail(Code::refused, "{} is being split into {} shards: it cannot have {} until that is done", name, before.spec.shards,
+                after.spec.shards);
+  }
   if (after.spec.state_model != before.spec.state_model) {
     return fail(Code::refused, "{} is a {} and cannot become a {} with replicas in its states: delete it and create it anew",
                 name, before.spec.state_model, after.spec.state_model);
@@ -59,9 +63,12 @@ Result<> add_workload(const Snapshot& seen, const Cluster& file, const Workload&
     if (const auto good = may_become(*before, after); !good) return good;
     after.buckets = before->buckets;
     after.highest = before->highest;
+    after.split_from = before->split_from;
     if (after.spec.shards > before->spec.shards && after.spec.control.key_map == KeyMap::hash) {
-      out.notes.push_back(fmt::format("{}: with {} shards instead of {} keys belong to other shards: the service must move them",
-                                      workload.name, after.spec.shards, before->spec.shards));
+      out.notes.push_back(
+          fmt::format("{}: with {} shards instead of {} keys belong to other shards: the service must move them. `evenkeel "
+                      "workload split` doubles them with their data",
+                      workload.name, after.spec.shards, before->spec.shards));
     }
   } else {
     if (before && has_records(seen, workload.name)) {
@@ -165,6 +172,40 @@ Result<Changes> delete_workload(const Snapshot& seen, const WorkloadId& workload
   WorkloadDocument after = **before;
   after.deleted = true;
   return detail::changed(key_of(workload), std::optional(**before), after, "");
+}
+
+Result<Changes> split_workload(const Snapshot& seen, const WorkloadId& workload) {
+  const auto before = detail::find_workload(seen, workload);
+  if (!before) return fail(before.error());
+  const WorkloadDocument& now = **before;
+  if (now.split_from > 0)
+    return fail(Code::refused, "{} is being split from {} shards into {}: `evenkeel workload show {}` says how far it is",
+                workload, now.split_from, now.spec.shards, workload);
+  if (now.spec.control.key_map == KeyMap::range)
+    return fail(Code::refused,
+                "the keys of {} are in ranges, and with twice as many of them every shard but the first would be another one's: "
+                "create a workload of another name, and move the data",
+                workload);
+  if (now.spec.shards > shards_max / 2 || now.spec.shards == 0)
+    return fail(Code::refused, "{} has {} shards and cannot have twice as many", workload, now.spec.shards);
+  std::size_t largest = 0;
+  for (const auto& [key, bucket] : seen.records) {
+    if (key.first == workload) largest = std::max(largest, format(bucket).size());
+  }
+  if (largest > document_bytes_max / 2)
+    return fail(
+        Code::too_large,
+        "the shards of {} are in {} buckets of up to {} bytes, and a document has at most {}: with twice as many shards it "
+        "would not fit. Create a workload of another name, which has more buckets, and move the data",
+        workload, now.buckets, largest, document_bytes_max);
+  WorkloadDocument after = now;
+  after.split_from = now.spec.shards;
+  after.spec.shards = now.spec.shards * 2;
+  auto changes = detail::changed(key_of(workload), std::optional(now), after, "");
+  if (changes && !now.pinned.empty())
+    changes->notes.push_back(
+        fmt::format("shards that come of pinned ones are not pinned: `pinned` has those up to {}", now.spec.shards - 1));
+  return changes;
 }
 
 Result<Changes> apply_file(const Snapshot& seen, const Cluster& file, const FileParts& parts) {

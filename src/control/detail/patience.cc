@@ -49,7 +49,7 @@ void Machine::Work::take(Pulsed pulsed) {
 // Only who may lead next, or helps somebody to leave, changes anything by what it has.
 bool Machine::Work::progress_matters(const detail::Unit& unit, std::uint32_t slot, const NodeId& of) const {
   const ShardRecord& record = unit.records[slot];
-  if (record.hand_over || record.rebuilt || unit.orders.contains(unit.shards[slot])) return true;
+  if (record.hand_over || record.split || record.rebuilt || unit.orders.contains(unit.shards[slot])) return true;
   // The preferred one, unless it leads already.
   if (!record.placement.empty() && record.placement.front() == of && unit.views[slot].leader != of) return true;
   return std::ranges::any_of(record.holders, [&](const Holder& holder) {

@@ -178,14 +178,24 @@ class ProblemMaker {
     for (std::uint32_t s = 0; s < info.shards; ++s) {
       const Unit& unit = world_.units[info.units[bucket_of({info.name, ShardIndex(s)}, buckets).value()]];
       const auto slot = unit.slot(ShardIndex(s));
-      if (!slot || placement_of(unit, *slot).empty()) {
+      const bool unborn = slot && world_.is_unborn(unit, *slot);
+      if (!slot || (placement_of(unit, *slot).empty() && !unborn)) {
         ++unplaced;
         continue;
       }
       for (; unplaced > 0; --unplaced) placement.end_row();
-      add_row(info, unit, *slot, placement);
+      unborn ? add_unborn(unit, *slot, placement) : add_row(info, unit, *slot, placement);
     }
     if (!placement.empty()) cluster_.placement.emplace(info.name, std::move(placement));
+  }
+
+  // One that is to be split off will be where the other one is.
+  void add_unborn(const Unit& unit, std::uint32_t slot, Placement& placement) const {
+    const auto parent = world_.half_of(unit, slot);
+    for (const NodeId& name : placement_of(world_.units[parent->first], parent->second)) {
+      if (const auto found = index_.find(name); found != index_.end()) placement.add(found->second);
+    }
+    placement.end_row();
   }
 
   // Where its replicas are, and which of them move. A replica that is added counts for one that goes, if there is one.
@@ -444,7 +454,7 @@ std::size_t take_plan(World& world, const Cluster& problem, const place::Plan& p
     for (std::uint32_t s = 0; s < rows.size(); ++s) {
       const std::uint32_t u = units[bucket_of({name, ShardIndex(s)}, static_cast<std::uint32_t>(units.size())).value()];
       const auto slot = world.units[u].slot(ShardIndex(s));
-      if (!slot) continue;
+      if (!slot || world.is_unborn(world.units[u], *slot)) continue;
       std::vector<NodeId> nodes;
       for (const NodeIndex node : rows[s]) nodes.push_back(problem.nodes[node.value()].name);
       keep_waited_for(world, problem, world.units[u], placement_of(world.units[u], *slot), info->spec.replicas, nodes);
@@ -512,6 +522,7 @@ Wishes wishes_of(const World& world, const Unit& unit, std::uint32_t slot, Insta
   const ShardRecord& record = unit.records[slot];
   const auto& placement = placement_of(unit, slot);
   Wishes wishes;
+  if (world.is_unborn(unit, slot)) return wishes;
   for (const Holder& holder : record.holders) {
     const bool placed = std::ranges::find(placement, holder.node) != placement.end();
     if (holder.told.str() != state_dropped && (!placed || workload.spec.deleted)) wishes.dropped.push_back(holder.node);

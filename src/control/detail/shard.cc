@@ -168,11 +168,13 @@ void ShardStep::finish() {
   };
   show();
   view_.version = in_.view.version;
+  if (is_hidden_) view_ = in_.view;
   const bool told = std::ranges::any_of(next_.holders, is_new) || next_.seal != was_.seal ||
-                    next_.version.epoch != was_.version.epoch || peers_of(next_) != peers_of(was_);
+                    next_.version.epoch != was_.version.epoch || next_.shards != was_.shards || peers_of(next_) != peers_of(was_);
   if (!told && next_ == was_ && view_ == in_.view) return;
   next_.version.change = next_.version.epoch == was_.version.epoch ? was_.version.change.next() : Change(0);
-  view_.version = next_.version;
+  if (!is_hidden_) view_.version = next_.version;
+  if (next_.split && next_.split->at == Version{}) next_.split->at = next_.version;
   if (!told) return;
   next_.told = next_.version;
   for (Holder& holder : next_.holders) {
@@ -198,12 +200,20 @@ bool ShardStep::is_order_done() const {
 }
 
 ShardOutput ShardStep::decide() {
+  const bool unborn = in_.half.record != nullptr && is_unborn(spec_, was_, *in_.half.record);
+  is_hidden_ = unborn && !broken(Broken::show_half_copied);
   if (!in_.may_change_leaders) {  // frozen: nobody is told anything, and clients see what is
     say("frozen");
     finish();
     return {std::move(next_), std::move(view_), std::move(why_), false, wake_};
   }
+  if (unborn && !spec_.deleted && !broken(Broken::begin_unsplit)) {
+    be_split_off();
+    finish();
+    return {std::move(next_), std::move(view_), std::move(why_), false, wake_};
+  }
   if (in_.placement != nullptr) next_.placement = *in_.placement;
+  take_for_half();
   clear_proved();
   take_back();
   doubt_losses();
@@ -229,6 +239,10 @@ ReplicaTarget target_of(const Spec& spec, const ShardRecord& record, const Holde
                        .held_before = holder.held_before,
                        .copy_from = holder.copy_from,
                        .seal = record.seal};
+  if (record.born && holder.reason == Reason::split && holder.told == spec.rest && record.shard.value() >= spec.split_from)
+    target.parent = ShardIndex(record.shard.value() - spec.split_from);
+  // If it says another number there are more since, without a split, and keys are elsewhere.
+  if (record.shards == spec.shards || record.shards == spec.split_from) target.shards = record.shards;
   for (const Holder& peer : record.holders) {
     if (peer.node == holder.node || peer.told.str() == state_dropped || peer.leaving) continue;
     target.peers.push_back({peer.node, peer.arrived ? peer.told : spec.model->initial()});

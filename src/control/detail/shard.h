@@ -33,6 +33,8 @@ struct Spec {
   bool everywhere = false;      // one for each node
   bool seals = false;           // leadership is about data: those at rest have some
   bool deleted = false;
+  std::uint32_t shards = 0;      // of the workload
+  std::uint32_t split_from = 0;  // so many are being split into these; 0: none
 };
 
 // What is known about a node.
@@ -82,12 +84,22 @@ struct ShardTimers {
   std::optional<Instant> leaving;    // since when the present leaver is out of the view
   std::optional<Instant> given_up;   // a hand-over that failed is not tried again at once
   std::optional<Instant> timed_out;  // nor one that took too long, whoever has asked for it
-  std::optional<Epoch> suspect;  // granted to one that is suspect, as nobody else had as much: it is not sealed for that again
+  std::optional<Instant> unsplit;    // when a split came to nothing
+  std::string unsplit_why;
+  std::uint32_t splits_failed = 0;  // in a row: the pause before the next one doubles with each. A successor begins anew
+  std::optional<Epoch> suspect;     // granted to one that is suspect, as nobody else had as much: it is not sealed for that again
   friend bool operator==(const ShardTimers&, const ShardTimers&) = default;
 };
 
 // What is throttled: copies, and openings, where there is nothing to copy.
 enum class Slot : std::uint8_t { recovery, balance, opening };
+
+// While a workload is split: the other half of a pair. Of one that is split off that is the shard it comes from, and the other way round.
+struct Half {
+  const ShardRecord* record = nullptr;              // as it was written last; null: there is no such pair
+  std::function<HolderFacts(const NodeId&)> facts;  // of its replicas
+  bool orphaned = false;                            // some node holds it, and no record knows
+};
 
 struct ShardInput {
   const Spec& spec;
@@ -99,6 +111,7 @@ struct ShardInput {
   Epoch led;           // the highest that any node was told, or has data of
   Epoch begins_above;  // what an earlier workload of this name has reached: what is held of that is nobody's
   std::vector<Orphan> orphans;
+  Half half;
   bool lost = false;               // it had data before the store lost what it had said, and was not led since
   bool may_move = true;            // no maintenance, no freeze
   bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
@@ -125,6 +138,12 @@ struct ShardOutput {
 };
 
 ShardOutput decide(const ShardInput& input, ShardTimers& timers);
+
+// Of a workload that is being split: it is to be split off, and that has not been done. It has no life of its own yet. `parent` is the record of the shard
+// it comes from.
+bool is_unborn(const Spec& spec, const ShardRecord& record, const ShardRecord& parent);
+// It is to be split, or is being split.
+bool is_unsplit(const Spec& spec, const ShardRecord& record);
 
 // The part of a node's target that follows from a record.
 ReplicaTarget target_of(const Spec& spec, const ShardRecord& record, const Holder& holder);

@@ -12,6 +12,7 @@ void ShardStep::grant(Holder& to, Epoch epoch, Reason reason) {
   next_.version.epoch = broken(Broken::reuse_epoch) ? std::max(was_.version.epoch, Epoch(1)) : epoch;
   next_.seal.reset();
   next_.hand_over.reset();
+  next_.split.reset();
   next_.has_data = true;
   next_.rebuilt = in_.lost;  // until enough have what it has
   timers_.sealing.reset();
@@ -102,6 +103,13 @@ void ShardStep::lead_on(Holder& leader) {
   }
   if (accepts_loss()) loss_accepted_ = true;  // there is nothing to accept
   if (next_.rebuilt && is_level(leader)) next_.rebuilt = false;
+  hand_over(leader);
+  if (!next_.hand_over) split(leader);
+}
+
+// To whom the operator asks for, or to the preferred one.
+void ShardStep::hand_over(Holder& leader) {
+  const HolderFacts known = facts(leader);
   const std::optional<NodeId> ordered = ordered_leader();
   Holder* wanted = ordered ? find(*ordered) : nullptr;
   if (wanted == &leader) {
@@ -366,6 +374,7 @@ void ShardStep::fill_bounded() {
 void ShardStep::step_down() {
   next_.seal.reset();
   next_.hand_over.reset();
+  next_.split.reset();
   for (Holder& holder : next_.holders) {
     if (counts(holder) && !holder.may_be.str().empty() && holder.told == holder.may_be)
       tell(holder, spec_.rest, Reason::operator_asked);
@@ -376,7 +385,7 @@ void ShardStep::lead() {
   if (broken(Broken::leaders_wait) && !in_.may_move) return;
   if (spec_.deleted) return in_.may_move ? step_down() : void();
   fill_bounded();
-  if (!spec_.lead) return;
+  if (!spec_.lead) return split_unled();
   Holder* leads = leader();
   if (leads != nullptr && leads->told == *spec_.lead) return lead_on(*leads);
   if (leads != nullptr) {
@@ -384,6 +393,7 @@ void ShardStep::lead() {
     return say("waits for {} to step down", leads->node);
   }
   if (next_.hand_over) return follow_hand_over();
+  if (next_.split) return follow_split();
   if (next_.holders.empty()) {
     if (next_.has_data && spec_.seals) begins_anew();
     return;

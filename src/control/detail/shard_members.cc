@@ -17,7 +17,7 @@ bool ShardStep::is_unled_and_empty() const {
 // Not under an open seal, nor while nobody leads a shard that has data.
 bool ShardStep::may_change_members() const {
   if (broken(Broken::change_under_seal) || spec_.deleted) return true;
-  if (next_.seal || next_.hand_over) return false;
+  if (next_.seal || next_.hand_over || next_.split) return false;
   if (!spec_.lead || !next_.has_data || is_unled_and_empty()) return true;
   return std::ranges::any_of(next_.holders, [&](const Holder& holder) {
     // Not one that is told just now, whatever it reported before.

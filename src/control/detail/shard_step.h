@@ -1,6 +1,6 @@
 #pragma once
 // The rules of one shard's step, and what they share. shard.cc: order, proofs, returns, view; shard_lead.cc: leadership; shard_members.cc: who
-// comes and goes.
+// comes and goes; shard_split.cc: one becomes two.
 
 #include <fmt/format.h>
 
@@ -36,6 +36,7 @@ class ShardStep {
   // shard_lead.cc
   void lead();
   void lead_on(Holder& leader);
+  void hand_over(Holder& leader);
   void follow_hand_over();
   void seal_and_lead();
   struct Seals {
@@ -87,6 +88,22 @@ class ShardStep {
   std::size_t replicas() const { return spec_.everywhere ? std::max<std::size_t>(next_.placement.size(), 1) : spec_.replicas; }
   std::size_t slots_used() const;
 
+  // shard_split.cc
+  void be_split_off();
+  void be_born();
+  void call_off_copies();
+  void take_for_half();
+  void split(Holder& leader);
+  void split_unled();
+  void follow_split();
+  bool may_split();
+  std::vector<NodeId> ready_for_split(const Progress* all) const;
+  std::size_t halves_needed() const;
+  bool is_copied() const;
+  std::string why_not_copied() const;
+  void end_split();
+  void call_off_split(std::string_view why);
+
   // What is known of a holder.
   HolderFacts facts(const Holder& holder) const { return in_.facts(holder.node); }
   // Present: the very process that was told, on the disk that was told.
@@ -132,6 +149,7 @@ class ShardStep {
   std::vector<Why> why_;
   bool lead_done_ = false;  // parts of the order that are carried out
   bool loss_accepted_ = false;
+  bool is_hidden_ = false;  // clients do not see it
   bool adopt_waits_ = false;
   bool drop_waits_ = false;
   Instant wake_ = Instant::max();

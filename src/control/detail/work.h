@@ -105,6 +105,10 @@ class Machine::Work {
   void tell_of(const detail::Unit& unit, const ShardRecord& before, const ShardRecord& after);
   Quantity bytes_of(const detail::Unit& unit, ShardIndex shard) const;
   void look_at_deleted();
+  void look_at_splits();
+  void tell_of_split(const detail::Unit& unit, std::uint32_t slot, const ShardRecord& before, const ShardRecord& after);
+  const detail::NodeInfo* splits_on(const ShardRecord& record) const;
+  detail::Half half_of(const detail::Unit& unit, std::uint32_t slot) const;
   void bury(std::uint32_t workload);
 
   // detail/patience.cc

@@ -73,7 +73,29 @@ void World::touch(std::uint32_t unit, std::uint32_t slot) {
   units[unit].dirty.insert(slot);
   dirty_units.insert(unit);
   const ShardRecord& record = units[unit].records[slot];
-  if (record.seal || record.hand_over) urgent_units.insert(unit);
+  if (record.seal || record.hand_over || record.split || record.born) urgent_units.insert(unit);
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> World::half_of(const Unit& unit, std::uint32_t slot) const {
+  const WorkloadInfo& info = workloads[unit.workload];
+  const std::uint32_t from = info.spec.split_from, shard = unit.shards[slot].value();
+  if (from == 0 || shard >= 2 * from) return std::nullopt;
+  const ShardIndex half(shard < from ? shard + from : shard - from);
+  const std::uint32_t u = info.units[bucket_of({info.name, half}, static_cast<std::uint32_t>(info.units.size())).value()];
+  const auto at = units[u].slot(half);
+  if (!at) return std::nullopt;
+  return std::pair(u, *at);
+}
+
+bool World::is_unborn(const Unit& unit, std::uint32_t slot) const {
+  const WorkloadInfo& info = workloads[unit.workload];
+  if (info.spec.split_from == 0 || unit.shards[slot].value() < info.spec.split_from) return false;
+  const auto parent = half_of(unit, slot);
+  return parent && detail::is_unborn(info.spec, unit.records[slot], units[parent->first].records[parent->second]);
+}
+
+void World::touch_half(std::uint32_t u, std::uint32_t slot) {
+  if (const auto half = half_of(units[u], slot)) touch(half->first, half->second);
 }
 
 void World::touch_unit(std::uint32_t unit) {
@@ -217,6 +239,7 @@ void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Inc
   if (old == reports.end() && replica == nullptr) return;
   if (old != reports.end() && replica != nullptr && old->report == *replica && old->incarnation == incarnation) return;
   touch(u, slot);
+  touch_half(u, slot);
   if (replica != nullptr && replica->gave_up && (old == reports.end() || !old->report.gave_up)) {
     bar(u, slot, n, now, incarnation);
     plan_due = true;
@@ -267,8 +290,12 @@ void World::take_records(const Key& key, std::optional<RecordBucket> document) {
   unit->pending.reset();
   unit->status = Unit::Status::idle;
   plan_due = true;
-  for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) index(u, slot);
+  for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) {
+    index(u, slot);
+    touch_half(u, slot);
+  }
   touch_unit(u);
+  workloads[unit->workload].split_shards = 0;
 }
 
 void World::take_view(const Key& key, std::optional<ViewBucket> document) {
@@ -318,6 +345,7 @@ void World::take_workload(std::uint32_t w, std::optional<WorkloadDocument> docum
   info.document = std::move(document);
   info.document->highest = info.highest;
   if (info.document->deleted) deleted.insert(w);
+  info.split_shards = 0;
   info.shards = std::max(info.shards, info.document->spec.shards);
   lay_out(w);
   take_early(w);
@@ -448,7 +476,9 @@ Spec World::spec_of(const WorkloadInfo& info, std::string& trouble) const {
             .control = document.spec.control,
             .replicas = document.spec.replicas,
             .extra = config.settings.control.extra_replicas,
-            .deleted = document.deleted};
+            .deleted = document.deleted,
+            .shards = document.spec.shards,
+            .split_from = document.split_from};
   const auto own = std::ranges::find(config.state_models, document.spec.state_model, &StateModel::name);
   spec.model = own != config.state_models.end() ? &*own : find_built_in(document.spec.state_model.str());
   if (spec.model == nullptr) {

@@ -134,6 +134,7 @@ struct WorkloadInfo {
   std::map<ShardIndex, std::string> refusals;
   std::uint64_t hash = 0;            // of what targets say about it
   std::vector<std::uint32_t> units;  // by bucket
+  std::uint32_t split_shards = 0;    // while it is split: so many, from the first, are known to be
   std::size_t last_held = 0;         // a deleted one: the bucket in which somebody held something when that was last looked at
 };
 
@@ -166,6 +167,11 @@ class World {
   void touch(std::uint32_t unit, std::uint32_t slot);
   void touch_unit(std::uint32_t unit);
   void touch_all();
+  // While a workload is split: the unit and slot of a shard's other half, that it comes from or that comes from it.
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> half_of(const Unit& unit, std::uint32_t slot) const;
+  // It is to be split off, and has no life of its own yet.
+  bool is_unborn(const Unit& unit, std::uint32_t slot) const;
+  void touch_half(std::uint32_t unit, std::uint32_t slot);
   // The shard failed there for good, then.
   void bar(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Instant since, Incarnation of);
   // After the records or wanted placements of a slot have changed.

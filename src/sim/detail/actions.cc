@@ -94,6 +94,7 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::create:
     case Kind::change:
     case Kind::erase:
+    case Kind::split_shards:
     case Kind::add:
       return edit_spec(action);
     case Kind::load:

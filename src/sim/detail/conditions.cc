@@ -97,6 +97,9 @@ std::string Simulation::Work::why_not_all_led() const {
   for (const auto& [name, workload] : seen_.workloads()) {
     for (std::uint32_t s = 0; s < workload.shards.size(); ++s) {
       if (!workload.lead || !workload.wants(s) || leader_of({name, ShardIndex(s)})) continue;
+      // One that is not split off yet is nobody's to lead.
+      const std::uint32_t from = workload.document.split_from;
+      if (from > 0 && s >= from && workload.shards[s].view.version == Version{}) continue;
       if (without.size() < named_max)
         without.push_back(fmt::format("{}/{}", name, s));
       else

@@ -138,13 +138,32 @@ void Simulation::Work::write_workload(const Workload& workload) {
     document.spec = workload;
     document.spec.pinned = {};
     document.pinned = pinned;
+    if (document.deleted || document.split_from * 2 != workload.shards) document.split_from = 0;
     document.deleted = false;
     if (document.buckets == 0) document.buckets = buckets_for(workload.shards);
   });
 }
 
+// Only one split at a time, as operators are told too.
+Result<> Simulation::Work::split(const WorkloadId& workload) {
+  const auto seen = seen_.workloads().find(workload);
+  const auto spec = std::ranges::find(spec_.workloads, workload, &Workload::name);
+  if (spec == spec_.workloads.end() || seen == seen_.workloads().end())
+    return fail(Code::not_found, "there is no workload {}", workload);
+  if (seen->second.document.split_from > 0) return fail(Code::refused, "{} is being split", workload);
+  const std::uint32_t before = spec->shards;
+  spec->shards *= 2;
+  edit_workload_document(workload, [before](WorkloadDocument& document) {
+    if (document.spec.shards != before || document.deleted) return;
+    document.spec.shards = before * 2;
+    document.split_from = before;
+  });
+  return {};
+}
+
 Result<> Simulation::Work::edit_spec(const Action& action) {
   const Words& words = action.words;
+  if (action.kind == Kind::split_shards) return split(words.workload);
   const auto known = [&](const WorkloadId& name) {
     return std::ranges::find(spec_.workloads, name, &Workload::name) != spec_.workloads.end();
   };

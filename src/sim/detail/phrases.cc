@@ -76,6 +76,7 @@ constexpr auto actions = in_order<Action::Kind>({
     {create, {"create FIELDS", "{name: t2, shards: 4, replicas: 2}: a workload more"}},
     {change, {"change WORKLOAD FIELDS", "{replicas: 2}: over what it was"}},
     {erase, {"delete WORKLOAD", "with all its replicas"}},
+    {split_shards, {"split WORKLOAD", "each of its shards becomes two, while it serves"}},
     {lead, {"lead SHARD on NODE", "an operator hands its leadership there"}},
     {lead_accept_loss, {"lead SHARD accepting loss", "whoever of those left has most leads"}},
     {reset, {"reset SHARD on NODE", "its errors there are forgotten"}},

@@ -168,6 +168,7 @@ void seal_then_lead(const ShardChange& change, Findings& findings) {
   findings.held(name);
   if (!change.before.seal) {
     const auto& handed = change.before.hand_over;
+    if (change.before.split && change.before.split->from == leader->node) return;  // it had stepped down for it
     if (!handed || (handed->to != leader->node && handed->from != leader->node))
       findings.broken(name, "{} is led by {}, without a seal or a hand-over", change.name(), leader->node);
     return;

@@ -36,6 +36,9 @@ std::vector<const Holder*> ShardChange::dropped() const {
 std::string describe(const ShardRecord& record) {
   std::string text = fmt::format("epoch {} change {}", record.version.epoch, record.version.change);
   if (record.seal) text += fmt::format(", seal {}", *record.seal);
+  if (record.split) text += fmt::format(", being split for {}", fmt::join(record.split->ready, " "));
+  if (record.shards > 0) text += fmt::format(", one of {}", record.shards);
+  if (record.born) text += ", copied";
   if (record.hand_over) text += fmt::format(", from {} to {}", record.hand_over->from, record.hand_over->to);
   for (const Holder& holder : record.holders) {
     text += fmt::format(", {} {}", holder.node, holder.told);
@@ -50,7 +53,8 @@ namespace {
 
 bool is_excused(const ShardChange& change, const Holder& holder) {
   const Holder* old = find_holder(change.before, holder.node);
-  return change.is_deleted() || change.seen.is_lost(holder) || (old != nullptr && !old->arrived);
+  const bool unseen = change.view_before.version == Version{};  // clients never knew of the shard: its split is called off
+  return change.is_deleted() || change.seen.is_lost(holder) || unseen || (old != nullptr && !old->arrived);
 }
 
 // Whoever goes is not missed: the others serve, as many as there should be; or all that should be there do, and min_active hold without it.
@@ -146,11 +150,39 @@ void nothing_from_absence(const ShardChange& change, Findings& findings) {
   }
 }
 
+// Before a shard is split, as many as acknowledge a write have a copy of its other half, made in this split; and clients see that one only afterwards.
+void splits(const ShardChange& change, Findings& findings) {
+  constexpr std::string_view name = "splits";
+  const std::uint32_t half = change.after.shards / 2, shard = change.shard.shard.value();
+  const auto record_of = [&](std::uint32_t index) {
+    const auto found = change.seen.shards.find({change.shard.workload, ShardIndex(index)});
+    return found == change.seen.shards.end() ? ShardRecord{} : found->second.record;
+  };
+  if (change.after.shards != change.before.shards && shard < half && change.before.split) {
+    findings.held(name);
+    const ShardRecord other = record_of(shard + half);
+    std::uint32_t copies = 0;
+    for (const Holder& holder : other.holders) {
+      if (counts(holder) && !holder.arrived)
+        findings.broken(name, "{} is split before {} has its copy", change.name(), holder.node);
+      copies += counts(holder) ? 1 : 0;
+    }
+    if (other.born != change.before.split->at)
+      findings.broken(name, "{} is split, and its other half is not of this split", change.name());
+    if (!change.specs.any(change.seen.now, [&](const Spec& spec) { return copies >= std::max(spec.workload.control.acks, 1u); }))
+      findings.broken(name, "{} is split with {} copies of its other half", change.name(), copies);
+  }
+  const bool shown = change.view_before.version == Version{} && change.view_after.version != Version{};
+  if (shown && half > 0 && shard >= half) {
+    findings.held(name);
+    if (record_of(shard - half).shards != change.after.shards)
+      findings.broken(name, "clients see {} before the other one is split", change.name());
+  }
+}
+
 constexpr Promise table[] = {
-    {"make before break", make_before_break},
-    {"voters", voters},
-    {"linger", linger},
-    {"nothing from absence", nothing_from_absence},
+    {"splits", splits}, {"make before break", make_before_break},       {"voters", voters},
+    {"linger", linger}, {"nothing from absence", nothing_from_absence},
 };
 
 }  // namespace

@@ -144,7 +144,7 @@ void Seen::take_records(const Key& key, const std::string* value, Duration now) 
   }
 }
 
-// A holder is new: a move, unless it is one of the first.
+// A holder is new: a move, unless it is one of the first, or of those that are split off where they are.
 void Seen::take_record(WorkloadSeen& workload, ShardSeen& shard, ShardRecord record, Duration now) {
   if (shard.record == record) return;
   const auto holds = [](const ShardRecord& one, const NodeId& node) {
@@ -152,7 +152,9 @@ void Seen::take_record(WorkloadSeen& workload, ShardSeen& shard, ShardRecord rec
     return holder != one.holders.end() && !is_dropped(*holder);
   };
   for (const Holder& holder : record.holders) {
-    if (is_dropped(holder) || holds(shard.record, holder.node) || holder.reason == Reason::first) continue;
+    if (is_dropped(holder) || holds(shard.record, holder.node) || holder.reason == Reason::first ||
+        holder.reason == Reason::split)
+      continue;
     ++calm_.moves;
     const auto dropped = shard.dropped.find(holder.node);
     if (dropped != shard.dropped.end() && now - dropped->second < thrash_within) ++calm_.thrash;
@@ -214,6 +216,7 @@ std::string Seen::why_unsettled(const WorkloadSeen& workload, std::uint32_t s) c
   const auto is_past = [&](const Holder& holder) { return is_dropped(holder) && !there_.contains(holder.node); };
   if (!workload.wants(s)) return std::ranges::all_of(record.holders, is_past) ? "" : "is not dropped everywhere";
   if (record.placement.empty()) return "is not placed";
+  if (workload.document.split_from > 0) return record.split ? "is being split" : "is of a workload that is being split";
   if (record.seal) return "is sealed";
   if (record.hand_over) return fmt::format("is handed over from {} to {}", record.hand_over->from, record.hand_over->to);
   for (const Holder& holder : record.holders) {

@@ -43,7 +43,7 @@ class Service::Work {
   Loop& loop() const { return *options_.loop; }
 
   // A client's; `client` is its host.
-  void take_write(const std::string& client, const ShardId& shard, Reply reply);
+  void take_write(const std::string& client, const ShardId& shard, ShardIndex key, Reply reply);
 
   std::function<bool(const ShardId&, Epoch)> may_lead;
   std::function<bool()> current;
@@ -63,7 +63,8 @@ class Service::Work {
   };
   struct Leading {
     Epoch epoch;
-    bool over = false;  // it takes and acknowledges nothing more; its peers are still sent what they lack
+    bool over = false;         // it takes and acknowledges nothing more; its peers are still sent what they lack
+    std::uint32_t shards = 0;  // keys that are another one's among so many are refused; 0: none are
     std::vector<Peer> peers;
     std::map<NodeId, Copy> copies;  // of peers that count
     std::deque<Write> waiting;      // to be acknowledged, by position
@@ -126,6 +127,7 @@ class Service::Work {
   Run* running(const ShardId& shard, std::uint64_t id);
   void proceed(const ShardId& shard, std::uint64_t id);
   void carry_out(const ShardId& shard, std::uint64_t id);
+  void copy_parent(const ShardId& shard, std::uint64_t id);
   void flush(const ShardId& shard, std::uint64_t id);
   void finish(const ShardId& shard, std::uint64_t id);
   void come_to(const node::Transition& transition, Replica& replica);

@@ -373,7 +373,8 @@ void StoryReader::follow_spec(const Action& action, std::span<const Token> token
     if (const auto load = parse_load(action.words.text); !load) say(load.error());
     return;
   }
-  const bool changes = tokens.back().kind == Token::Kind::fields || action.kind == Action::Kind::erase;
+  const bool changes = tokens.back().kind == Token::Kind::fields || action.kind == Action::Kind::erase ||
+                       action.kind == Action::Kind::split_shards;
   if (!changes) return;
   const bool absent = action.kind == Action::Kind::change &&
                       std::ranges::find(spec_.workloads, action.words.workload, &Workload::name) == spec_.workloads.end();

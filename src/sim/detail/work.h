@@ -108,6 +108,7 @@ class Simulation::Work {
   void take_log(std::string_view line);
   std::optional<WorkloadFacts> facts(const WorkloadId& workload) const;
   std::optional<ShardId> pick_shard(Rng& rng) const;
+  ShardId home_of(const ShardId& key, Rng& rng) const;
 
   // hosts.cc
   NodeHost& add_host(Node node);
@@ -147,6 +148,7 @@ class Simulation::Work {
   Result<> edit_node(const Action& action);
   Result<> edit_config(const Action& action);
   Result<> edit_spec(const Action& action);
+  Result<> split(const WorkloadId& workload);
   Result<> edit_order(const Action& action);
   Result<> adopt_orphans();
   void write_workload(const Workload& workload);

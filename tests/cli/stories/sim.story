@@ -282,6 +282,7 @@ actions:
   create FIELDS                                  {name: t2, shards: 4, replicas: 2}: a workload more
   change WORKLOAD FIELDS                         {replicas: 2}: over what it was
   delete WORKLOAD                                with all its replicas
+  split WORKLOAD                                 each of its shards becomes two, while it serves
   lead SHARD on NODE                             an operator hands its leadership there
   lead SHARD accepting loss                      whoever of those left has most leads
   reset SHARD on NODE                            its errors there are forgotten
