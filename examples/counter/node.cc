@@ -63,6 +63,7 @@ class Counters final : public node::ShardHandler {
       replicas_.erase(t.shard);
       return {};
     }
+    if (t.parent) return fail(Code::refused, "a counter is one number: it cannot be split into two");
     Replica& replica = replicas_[t.shard];
     replica.version = t.version;
     replica.refuses = std::max(replica.refuses, t.version.epoch);

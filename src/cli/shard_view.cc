@@ -53,6 +53,7 @@ std::string others_of(const ShardView& view) {
 std::string going_on(const Row& row) {
   if (row.record == nullptr) return "not placed";
   if (row.record->seal) return fmt::format("sealing for epoch {}", *row.record->seal);
+  if (row.record->split) return "being split";
   if (row.record->hand_over) return fmt::format("handing over to {}", row.record->hand_over->to);
   const auto& holders = row.record->holders;
   if (std::ranges::any_of(holders, [](const Holder& holder) { return !holder.arrived && holder.told.str() != state_dropped; }))
@@ -153,6 +154,9 @@ std::string page_of(const control::Snapshot& seen, const ShardId& shard) {
   about.add({"placement", record == nullptr ? "" : fmt::format("{}", fmt::join(record->placement, " "))});
   about.add({"has data", record != nullptr && record->has_data ? "yes" : "no"});
   if (record != nullptr && record->seal) about.add({"seal", fmt::format("epoch {}", *record->seal)});
+  if (record != nullptr && record->shards > 0) about.add({"keys", fmt::format("its own among {} shards", record->shards)});
+  if (record != nullptr && record->split)
+    about.add({"split", fmt::format("waits for copies on {}", fmt::join(record->split->ready, " "))});
   if (record != nullptr && record->hand_over)
     about.add({"hand-over", fmt::format("from {} to {}", record->hand_over->from, record->hand_over->to)});
   if (const auto order = seen.orders.find(shard); order != seen.orders.end()) {

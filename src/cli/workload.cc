@@ -20,10 +20,11 @@ struct Options {
 
 std::string_view state_of(const WorkloadSurvey& one) {
   if (one.deleted) return "being deleted";
-  if (one.leads && one.led < one.shards) return "leaders missing";
+  if (one.leads && one.led < one.shards - one.unborn) return "leaders missing";
   if (one.below_min_active > 0) return "below min_active";
   if (one.errors > 0) return "errors";
-  return one.incomplete > 0 ? "replicas missing" : "well";
+  if (one.incomplete > 0) return "replicas missing";
+  return one.split_from > 0 ? "being split" : "well";
 }
 
 std::string workloads_as(const std::vector<WorkloadSurvey>& workloads, Output output) {
@@ -48,6 +49,7 @@ std::string workloads_as(const std::vector<WorkloadSurvey>& workloads, Output ou
     out.key("shards").number(one.shards).key("replicas").number(one.replicas).key("min_active").number(one.min_active);
     if (one.leads) out.key("led").number(one.led);
     out.key("below_min_active").number(one.below_min_active).key("incomplete").number(one.incomplete);
+    if (one.split_from > 0) out.key("split_from").number(one.split_from).key("unborn").number(one.unborn);
     out.key("errors").number(one.errors).key("deleted").flag(one.deleted).end_map();
   }
   out.end_list();
@@ -61,8 +63,10 @@ std::string page_of(const control::Snapshot& seen, const WorkloadSurvey& one) {
   table.add({"state", std::string(state_of(one))});
   table.add({"state model", spec.state_model.str()});
   table.add({"shards", fmt::format("{} with {} replicas each", one.shards, one.replicas)});
+  if (one.split_from > 0)
+    table.add({"split", fmt::format("{} of {} are split off", one.split_from - one.unborn, one.split_from)});
   table.add({"buckets", fmt::format("{}", seen.workloads.at(one.workload).buckets)});
-  if (one.leads) table.add({"led", fmt::format("{} of {}", one.led, one.shards)});
+  if (one.leads) table.add({"led", fmt::format("{} of {}", one.led, one.shards - one.unborn)});
   table.add({"below min_active", fmt::format("{}, of at least {} that serve", one.below_min_active, one.min_active)});
   table.add({"incomplete", fmt::format("{}", one.incomplete)});
   table.add({"in error", fmt::format("{} replicas", one.errors)});
@@ -128,6 +132,17 @@ void remove(Session& session, const Options& options) {
          fmt::format("Delete {} with all its data? There is no way back.", options.workload));
 }
 
+void split(Session& session, const Options& options) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  const auto cluster = open_cluster(session, *outside, options.reach);
+  if (!cluster) return;
+  const auto seen = cluster->read_existing(workload_kinds());
+  if (!seen) return;
+  change(session, *outside, *cluster, control::split_workload(*seen, WorkloadId(options.workload)), options.change,
+         fmt::format("Split the shards of {}, each into two? There is no way back.", options.workload));
+}
+
 void add_views(CLI::App& noun, Session& session) {
   auto* list = noun.add_subcommand("list", "Show the workloads of a cluster");
   list->footer(
@@ -176,12 +191,32 @@ void add_delete(CLI::App& noun, Session& session) {
   command->callback([&session, options] { remove(session, *options); });
 }
 
+void add_split(CLI::App& noun, Session& session) {
+  auto* command = noun.add_subcommand("split", "Double the number of a workload's shards while it serves");
+  command->footer(
+      "Shard i of n keeps half of its keys, and shard i + n begins as a copy of it, on the same nodes; then it is placed like "
+      "any "
+      "other.\n"
+      "One by one: a shard takes no writes while its copies are made, and counts as a copy for balance. The service must know "
+      "how:\n"
+      "its handler is called with the reason `split`.\n\n"
+      "Examples:\n"
+      "  evenkeel workload split t1\n"
+      "  evenkeel workload show t1 --watch");
+  auto options = std::make_shared<Options>();
+  command->add_option("WORKLOAD", options->workload, "The workload")->required()->type_name("");
+  add_change_options(*command, session, options->change, true);
+  add_cluster_reach(*command, session, options->reach);
+  command->callback([&session, options] { split(session, *options); });
+}
+
 }  // namespace
 
 void add_workload(CLI::App& app, Session& session) {
-  auto* noun = app.add_subcommand("workload", "See, create and delete a cluster's workloads");
+  auto* noun = app.add_subcommand("workload", "See, create, split and delete a cluster's workloads");
   add_views(*noun, session);
   add_create(*noun, session);
+  add_split(*noun, session);
   add_delete(*noun, session);
   noun->require_subcommand(1);
 }

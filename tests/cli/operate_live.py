@@ -274,6 +274,14 @@ def test_workloads(program):
         page = world.do("workload", "show", "t2").stdout
         expect("leaders missing" in page and "0 of 64" in page, page)
         expect('did you mean "t2"?' in world.do("workload", "show", "t22", status=3).stderr, "a near name")
+        expect("say --yes" in world.do("workload", "split", "t2", status=1).stderr, "it asks")
+        world.do("workload", "split", "t2", "--yes")
+        expect(world.get("workloads/t2") == {"format": 1, "buckets": 2, "split_from": 64, "shards": 128, "replicas": 2}, f"{world.get('workloads/t2')}")
+        expect("is being split from 64 shards into 128" in world.do("workload", "split", "t2", "--yes", status=1).stderr, "one at a time")
+        page = world.do("workload", "show", "t2").stdout
+        expect("0 of 64 are split off" in page and "0 of 64" in page, page)
+        more = world.write("more.yaml", "workloads: [{name: t2, shards: 256, replicas: 2}]\n")
+        expect("cannot have 256 until that is done" in world.do("apply", "-f", more, "--yes", status=1).stderr, "not meanwhile")
         expect("say --yes" in world.do("workload", "delete", "t2", status=1).stderr, "it asks")
         world.do("workload", "delete", "t2", "--yes")
         expect(world.get("workloads/t2")["deleted"], "deleted")

@@ -14,7 +14,7 @@ run
 !   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
 !   cluster                     See how a cluster stands, freeze it, change its settings
 !   node                        See a cluster's nodes, and drain, swap or remove them
-!   workload                    See, create and delete a cluster's workloads
+!   workload                    See, create, split and delete a cluster's workloads
 !   shard                       See single shards, and give orders about them
 !   routes                      Show who serves each shard, or keep a shard map file
 !   broker                      Work with a node's resource broker
@@ -47,7 +47,7 @@ Subcommands:
   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
   cluster                     See how a cluster stands, freeze it, change its settings
   node                        See a cluster's nodes, and drain, swap or remove them
-  workload                    See, create and delete a cluster's workloads
+  workload                    See, create, split and delete a cluster's workloads
   shard                       See single shards, and give orders about them
   routes                      Show who serves each shard, or keep a shard map file
   broker                      Work with a node's resource broker
