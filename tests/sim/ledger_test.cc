@@ -180,6 +180,28 @@ TEST_F(LedgerTest, EpochsKeepTwoApart) {
   EXPECT_EQ(violation(), "acknowledged write lost: t/3 epoch 4 position 19: n1 acknowledges it, and n2 leads at 5 with 18");
 }
 
+// t/3 of four is split: t/7 has to begin with all that it had acknowledged.
+TEST_F(LedgerTest, NoticesWhatWasLostInASplit) {
+  const ShardId half{WorkloadId("t"), ShardIndex(7)};
+  lead_and_write();
+  ledger.is_one_of(shard, 8);
+  ledger.began(half, Epoch(5), n2, two, log_of({{1, 2}, {4, 15}}), promise);
+  ledger.is_one_of(half, 8);
+  ledger.keyed(half, half.shard);
+  EXPECT_EQ(violation(), "");
+  ledger.keyed(shard, half.shard);
+  EXPECT_EQ(violation(), "one shard for a key: t/3 takes a write of t/7, which has begun");
+}
+
+TEST_F(LedgerTest, NoticesWhatWasLostInASplitWhicheverHalfBeginsFirst) {
+  const ShardId half{WorkloadId("t"), ShardIndex(7)};
+  lead_and_write();
+  ledger.began(half, Epoch(5), n2, two, log_of({{1, 2}, {4, 14}}), promise);
+  EXPECT_EQ(violation(), "");
+  ledger.is_one_of(shard, 8);
+  EXPECT_EQ(violation(), "acknowledged write lost: t/3 epoch 4 position 17: t/7, which was split off of it, began with 16");
+}
+
 TEST_F(LedgerTest, SaysTheFirst) {
   lead_and_write();
   hand_over();
