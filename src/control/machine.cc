@@ -188,14 +188,12 @@ void Machine::Work::forget_office() {
     unit.progress.clear();
     unit.gave_up.clear();
     std::ranges::fill(unit.timers, detail::ShardTimers{});
-    std::ranges::fill(unit.wanted, std::nullopt);
-    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot)
-      world_.index(static_cast<std::uint32_t>(&unit - world_.units.data()), slot);
     if (unit.status == Unit::Status::writing) unit.status = Unit::Status::unread;
     unit.pending.reset();
     unit.put_off.clear();
     unit.rests_until = {};
   }
+  world_.want_nothing();
 }
 
 void Machine::Work::take(Elected elected) {

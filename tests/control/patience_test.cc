@@ -137,6 +137,33 @@ TEST(Maintenance, HoldsBackMovesThatHaveNotBegun) {
   EXPECT_NE(bench.why().find(fmt::format("would be dropped on {}, held back by", before[1])), std::string::npos) << bench.why();
 }
 
+// A plan that has not begun when maintenance does is of the past when it ends: things are planned as they are then.
+TEST(Maintenance, GivesUpPlansThatHaveNotBegun) {
+  Bench bench;
+  bench.config.settings.control.rebalance_delay = 0s;
+  bench.config.settings.control.max_offline = 1;
+  bench.config.settings.control.resume_offline = 0;
+  nodes(bench, 6, workload_of(1, 3));
+  const std::vector<NodeId> placement = bench.shard().record.placement;
+  const std::string gone = placement.back().str(), silent = placement.front().str();
+  bench.pulse(silent);
+  const auto plan = bench.planner;
+  bench.planner = [&](const Cluster& problem) {
+    bench.now = bench.now + 1min;  // it takes so long that another node is suspect when it comes
+    return plan(problem);
+  };
+  bench.end(gone);
+  bench.run(1s);
+  ASSERT_TRUE(bench.machine->overview().maintenance);
+  EXPECT_EQ(bench.shard().record.placement, placement);
+  bench.planner = plan;
+  bench.restart(gone);
+  bench.pulse(silent);
+  bench.run(1min);
+  EXPECT_FALSE(bench.machine->overview().maintenance);
+  EXPECT_EQ(bench.shard().record.placement, placement) << bench.why();
+}
+
 void freeze(Bench& bench, const Freeze& freeze) {
   nodes(bench, 3, workload_of(1, 3));
   bench.config.freeze = freeze;

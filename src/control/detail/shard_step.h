@@ -85,7 +85,7 @@ class ShardStep {
   bool is_settled() const;
   // How many there should be: where it is to be everywhere, one for each node.
   std::size_t replicas() const { return spec_.everywhere ? std::max<std::size_t>(next_.placement.size(), 1) : spec_.replicas; }
-  std::size_t slots_used() const;
+  bool uses_slot(const Holder& holder) const;
 
   // What is known of a holder.
   HolderFacts facts(const Holder& holder) const { return in_.facts(holder.node); }
