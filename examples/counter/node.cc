@@ -142,7 +142,7 @@ class Counters final : public node::ShardHandler {
     const auto found = replicas_.find(shard);
     if (found == replicas_.end()) return {not_the_leader, "not here"};
     Replica& replica = found->second;
-    if (data.last < replica.refuses) return {not_the_leader, fmt::format("refuses what is older than {}", replica.refuses)};
+    if (data.last < replica.refuses) return {refused, fmt::format("{}", replica.refuses)};
     if (data <= replica.data) return {done, ""};  // a later one was quicker
     replica.refuses = data.last;
     replica.data = data;
@@ -175,6 +175,8 @@ class Counters final : public node::ShardHandler {
     const route::Endpoint* peer = table->endpoint(to);
     if (peer == nullptr) return false;
     const auto answer = connect(peer->address).Post("/take/" + format(shard), format(data), "text/plain");
+    // It knows of a later leader, perhaps before this node does.
+    if (answer && answer->status == refused) node_.load()->refused(shard, Epoch(parse_unsigned(answer->body).value_or(0)));
     return answer && answer->status == done;
   }
   Result<Data> ask_copy(const ShardId& shard, const NodeId& from) const {

@@ -306,6 +306,26 @@ TEST(Suspects, SealAndFailOverOnlyWhereEpochsFence) {
   }
 }
 
+// Also one that was told to step down and has not said that it did.
+TEST(Suspects, AreNotWaitedForToStepDownWhereEpochsFence) {
+  for (const Fencing fencing : {Fencing::session, Fencing::epoch}) {
+    Bench bench;
+    Workload workload = workload_of(1, 3);
+    workload.control.fencing = fencing;
+    workload.control.acks = 2;
+    nodes(bench, 3, workload);
+    for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
+    const NodeId leader = *bench.shard().view.leader;
+    bench.node(leader.str()).obeys = false;
+    bench.order(leader.str(), {.operation = Operation::no_leaders});
+    bench.run(100ms);
+    EXPECT_NE(bench.why().find("to step down"), std::string::npos) << bench.why();
+    bench.feed(PulseBroken{leader});
+    bench.run(500ms);
+    EXPECT_EQ(bench.shard().view.leader.has_value(), fencing == Fencing::epoch) << bench.why();
+  }
+}
+
 TEST(Suspects, OnlyWhoHasPulsedToThisController) {
   Bench bench;
   nodes(bench, 3, workload_of(1, 3));

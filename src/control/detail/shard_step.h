@@ -48,6 +48,7 @@ class ShardStep {
   bool is_behind_orphans(const Holder& best);
   bool is_level(const Holder& leader) const;
   Holder& best_of(const std::vector<Holder*>& able) const;
+  void seal_if_suspect(const Holder& leader);
   bool waits_for_preferred(const Holder& leader, const Holder& wanted) const;
   void step_down();
   void lead_first();

@@ -55,6 +55,9 @@ class RealNode final : public Node {
   bool is_current() const override { return participant_->is_current(); }
   Result<> ready(Duration timeout) override;
   Result<> leave(Duration timeout) override;
+  void refused(const ShardId& shard, Epoch by) override {
+    loop_.post([this, shard, by] { participant_->refused(shard, by); });
+  }
   void touch(const ShardId&) override {
     loop_.post([this] { participant_->pulse_now(); });
   }
