@@ -1,0 +1,132 @@
+#include "evenkeel/agent/shell/handler.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace evenkeel::agent {
+namespace {
+
+constexpr Duration usual_within = 10s;  // of what must be quick
+
+// Requests a stop when any of two does.
+class EitherStop {
+ public:
+  EitherStop(const std::stop_token& a, const std::stop_token& b)
+      : on_a_(a, [this] { source_.request_stop(); }), on_b_(b, [this] { source_.request_stop(); }) {}
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::stop_callback<std::function<void()>> on_a_, on_b_;
+};
+
+}  // namespace
+
+Handler::Handler(Asker& asker, Who who, HandlerOptions options) : asker_(asker), who_(std::move(who)), options_(options) {
+  if (options_.report_every) reports_ = std::jthread([this](const std::stop_token& stop) { keep_reporting(stop); });
+}
+
+void Handler::stop() {
+  ending_.request_stop();
+  reports_.request_stop();
+  if (reports_.joinable()) reports_.join();
+}
+
+Duration Handler::short_within() const { return options_.within.value_or(usual_within); }
+
+Result<std::string> Handler::ask(const Question& question, Duration within, const std::stop_token& stop) {
+  const EitherStop either(stop, ending_.get_token());
+  const Instant begun = clock_.now();
+  auto answer = asker_.ask(question, {.within = within, .grace = options_.grace}, either.token());
+  if (options_.log == nullptr) return answer;
+  if (answer) {
+    options_.log->debug("done", {{"what", question.about}, {"took", clock_.now() - begun}});
+  } else {
+    options_.log->warn("failed", {{"what", question.about}, {"why", answer.error().message}, {"took", clock_.now() - begun}});
+  }
+  return answer;
+}
+
+Result<> Handler::take_inventory() {
+  const auto answer = ask(ask_inventory(who_, short_within()), short_within(), {});
+  if (!answer) return fail(answer.error().in("inventory"));
+  auto held = parse_inventory(*answer);
+  if (!held) return fail(std::move(held).error().in("inventory"));
+  inventory_ = options_.report_every ? *std::move(held) : without_progress(*std::move(held));
+  const std::scoped_lock lock(mutex_);
+  for (const node::Held& each : inventory_)
+    known_[each.shard] = {.status = {.last = each.last, .progress = each.progress}, .is_new = false};
+  return {};
+}
+
+Result<> Handler::transition(const node::Transition& transition, std::stop_token stop) {
+  // The library asks it to stop when it is overdue; a step-down it does not stop, but ends the process.
+  std::optional<Duration> left;
+  if (transition.deadline != Instant::max()) left = transition.deadline - clock_.now();
+  if (options_.within) left = std::min(*options_.within, left.value_or(Duration::max()));
+  const std::uint64_t turn = begin(transition.shard);
+  const auto answer = ask(ask_transition(who_, transition, left), options_.within.value_or(Duration::max()), stop);
+  const bool dropped = answer && transition.to.str() == state_dropped;
+  if (answer && !dropped && options_.report_every) take_report(transition.shard, turn);
+  const std::scoped_lock lock(mutex_);
+  const auto known = known_.find(transition.shard);
+  known->second.runs = false;
+  if (answer) known->second.is_new = false;
+  if (dropped || known->second.is_new) known_.erase(known);
+  if (!answer) return fail(answer.error());
+  return {};
+}
+
+std::uint64_t Handler::begin(const ShardId& shard) {
+  const std::scoped_lock lock(mutex_);
+  Known& known = known_[shard];
+  known.runs = true;
+  return known.turn = ++turns_;
+}
+
+Sealed Handler::seal(const ShardId& shard, Epoch epoch) {
+  const auto answer = ask(ask_seal(who_, shard, epoch, short_within()), short_within(), {});
+  if (!answer) throw std::runtime_error(answer.error().message);
+  const auto sealed = parse_sealed(*answer, epoch);
+  if (!sealed) throw std::runtime_error(sealed.error().message);
+  return *sealed;
+}
+
+node::Status Handler::report(const ShardId& shard) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = known_.find(shard);
+  return found == known_.end() ? node::Status{} : found->second.status;
+}
+
+// One that fails leaves what was said before.
+void Handler::take_report(const ShardId& shard, std::uint64_t turn) {
+  const auto answer = ask(ask_report(who_, shard, short_within()), short_within(), {});
+  if (!answer) return;
+  const auto status = parse_status(*answer);
+  if (!status) {
+    if (options_.log != nullptr)
+      options_.log->warn("a report is overlooked", {{"shard", format(shard)}, {"why", status.error().message}});
+    return;
+  }
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = known_.find(shard); found != known_.end() && found->second.turn == turn) found->second.status = *status;
+}
+
+void Handler::keep_reporting(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    std::vector<std::pair<ShardId, std::uint64_t>> shards;
+    {
+      std::unique_lock lock(mutex_);
+      ends_.wait_for(lock, stop, *options_.report_every, [] { return false; });
+      for (const auto& [shard, known] : known_)
+        if (!known.runs) shards.emplace_back(shard, known.turn);
+    }
+    for (const auto& [shard, turn] : shards) {
+      if (stop.stop_requested()) return;
+      take_report(shard, turn);
+    }
+  }
+}
+
+}  // namespace evenkeel::agent
