@@ -16,6 +16,7 @@ import time
 
 from live import PATIENCE, Failed, expect, run_tests
 from serve_live import Daemons, end, get
+from store_live import free_port
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLE = os.path.join(ROOT, "examples/agent/node.sh")
@@ -72,7 +73,7 @@ class Agents(Daemons):
         while time.monotonic() < give_up:
             if good():
                 return
-        raise Failed("not so in time: " + what + "\n" + self.run("node", "list") + self.run("shard", "list", "t1"))
+        raise Failed("not so in time: " + what + "\n" + self.run("cluster", "show"))
 
     def led(self, shards=SHARDS, name="t1"):
         return any(each["workload"] == name and each["led"] == shards for each in self.ask("workload", "list"))
@@ -155,6 +156,21 @@ def test_a_step_down_that_hangs_ends_the_agent(program):
         expect(leave(agent) == 70, f"{agent.returncode}: {world.log('n1')}")
 
 
+CANNOT_CLOSE = """case $EVENKEEL_KIND-$EVENKEEL_TO in
+  transition-offline) echo cannot close >&2; exit 4;;
+  seal-*) echo '{"epoch": 0, "progress": 0}';;
+esac"""
+
+
+def test_what_leaving_could_not_finish_is_told(program):
+    with Agents(program) as world:
+        agent = world.agent("n1", command=world.script(CANNOT_CLOSE), options=("--leave-within", "4s"))
+        world.create(shards=1, replicas=1)
+        world.until("it leads", lambda: world.led(1))
+        expect(leave(agent) == 1, world.log("n1"))
+        expect("not finished: t1/0 is follower" in world.log("n1") and "exit status 4: cannot close" in world.log("n1"), world.log("n1"))
+
+
 class Hook(http.server.BaseHTTPRequestHandler):
     """Keeps nothing, and answers."""
 
@@ -186,6 +202,19 @@ def test_a_hook(program):
         expect("10.0.0.1:9" in node and "2Ti" in node and "ssd" in node, node)
         leave(agent)
         server.shutdown()
+
+
+def test_a_hook_that_comes_later_is_waited_for(program):
+    with Agents(program) as world:
+        port = free_port()
+        agent = world.begin_agent("n1", command=(), options=("--hook", f"http://127.0.0.1:{port}"))
+        world.until("it says whom it waits for", lambda: f"http://127.0.0.1:{port} cannot be reached; it is asked again" in world.log("n1"))
+        with http.server.ThreadingHTTPServer(("127.0.0.1", port), Hook) as server:
+            server.asked = []
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            expect(json.loads(agent.stdout.readline())["node"] == "n1", world.log("n1"))
+            expect(leave(agent) == 0, world.log("n1"))
+            server.shutdown()
 
 
 def test_refusals(program):

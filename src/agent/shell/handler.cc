@@ -61,20 +61,26 @@ Result<> Handler::take_inventory() {
 }
 
 Result<> Handler::transition(const node::Transition& transition, std::stop_token stop) {
-  // The library asks it to stop when it is overdue; a step-down it does not stop, but ends the process.
-  std::optional<Duration> left;
-  if (transition.deadline != Instant::max()) left = transition.deadline - clock_.now();
-  if (options_.within) left = std::min(*options_.within, left.value_or(Duration::max()));
-  const std::uint64_t turn = begin(transition.shard);
-  const auto answer = ask(ask_transition(who_, transition, left), options_.within.value_or(Duration::max()), stop);
-  const bool dropped = answer && transition.to.str() == state_dropped;
-  if (answer && !dropped && options_.report_every) take_report(transition.shard, turn);
+  const auto done = ask_and_report(transition, begin(transition.shard), stop);
   const std::scoped_lock lock(mutex_);
   const auto known = known_.find(transition.shard);
   known->second.runs = false;
-  if (answer) known->second.is_new = false;
-  if (dropped || known->second.is_new) known_.erase(known);
+  if (done) known->second.is_new = false;
+  if (known->second.is_new || (done && transition.to.str() == state_dropped)) known_.erase(known);
+  return done;
+}
+
+Result<> Handler::ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop) {
+  // The library asks it to stop when it is overdue; a step-down it does not stop, but ends the process.
+  const auto left = [&] { return transition.deadline == Instant::max() ? Duration::max() : transition.deadline - clock_.now(); };
+  const Duration within = options_.within.value_or(Duration::max());
+  const Duration told = std::min(within, left());
+  const auto answer =
+      ask(ask_transition(who_, transition, told == Duration::max() ? std::nullopt : std::optional(told)), within, stop);
   if (!answer) return fail(answer.error());
+  if (!options_.report_every || transition.to.str() == state_dropped) return {};
+  const auto reported = take_report(transition.shard, turn, std::min(short_within(), std::max(left(), Duration{})));
+  if (!reported) return fail(reported.error().in("it is done, but its report failed"));
   return {};
 }
 
@@ -100,17 +106,15 @@ node::Status Handler::report(const ShardId& shard) {
 }
 
 // One that fails leaves what was said before.
-void Handler::take_report(const ShardId& shard, std::uint64_t turn) {
-  const auto answer = ask(ask_report(who_, shard, short_within()), short_within(), {});
-  if (!answer) return;
-  const auto status = parse_status(*answer);
-  if (!status) {
-    if (options_.log != nullptr)
-      options_.log->warn("a report is overlooked", {{"shard", format(shard)}, {"why", status.error().message}});
-    return;
-  }
+Result<> Handler::take_report(const ShardId& shard, std::uint64_t turn, Duration within) {
+  const auto answer = ask(ask_report(who_, shard, within), within, {});
+  if (!answer) return fail(answer.error());
+  auto status = parse_status(*answer);
+  if (!status) return fail(std::move(status).error());
   const std::scoped_lock lock(mutex_);
-  if (const auto found = known_.find(shard); found != known_.end() && found->second.turn == turn) found->second.status = *status;
+  if (const auto found = known_.find(shard); found != known_.end() && found->second.turn == turn)
+    found->second.status = *std::move(status);
+  return {};
 }
 
 void Handler::keep_reporting(const std::stop_token& stop) {
@@ -124,7 +128,10 @@ void Handler::keep_reporting(const std::stop_token& stop) {
     }
     for (const auto& [shard, turn] : shards) {
       if (stop.stop_requested()) return;
-      take_report(shard, turn);
+      const auto taken = take_report(shard, turn, short_within());
+      if (!taken && taken.error().code == Code::invalid &&
+          options_.log != nullptr)  // other failures are logged where it is asked
+        options_.log->warn("a report is overlooked", {{"shard", format(shard)}, {"why", taken.error().message}});
     }
   }
 }

@@ -7,8 +7,9 @@
 //   …
 //   handler.stop();                                                    // what runs is ended; then the node may go
 //
-// Reports are asked by a thread of its own, for one shard after the other, and right after each transition; the node, which must never wait, is told
-// the latest. Without `report_every` nothing is said of progress but in answers to seals.
+// Reports are asked by a thread of its own, for one shard after the other, and as a part of each transition; the node, which must never wait, is told
+// the latest. A transition without its report has failed: who steps down must say how far its data goes, or its successor would not wait for all of it.
+// Without `report_every` nothing is said of progress but in answers to seals.
 
 #include <condition_variable>
 #include <map>
@@ -47,7 +48,8 @@ class Handler final : public node::ShardHandler {
  private:
   Result<std::string> ask(const Question& question, Duration within, const std::stop_token& stop);
   // Keeps the answer if the shard's turn is still this one.
-  void take_report(const ShardId& shard, std::uint64_t turn);
+  Result<> take_report(const ShardId& shard, std::uint64_t turn, Duration within);
+  Result<> ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop);
   std::uint64_t begin(const ShardId& shard);  // a turn
   void keep_reporting(const std::stop_token& stop);
   Duration short_within() const;
