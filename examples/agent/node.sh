@@ -70,9 +70,10 @@ case $EVENKEEL_KIND in
     if [ "$EVENKEEL_TO" = leader ]; then
       follows=-
       [ "$(last "$log")" = "$epoch" ] || echo "$epoch $EVENKEEL_NODE" >>"$log"
-    elif [ "$follows" != - ]; then
-      [ -f "$(theirs)" ] || fail "$follows has no copy of $EVENKEEL_SHARD"
+    elif [ "$follows" != - ] && [ -f "$(theirs)" ]; then
       copy
+    elif [ "$follows" != - ] && [ "$EVENKEEL_REASON" != first ]; then # the first leader may have written nothing yet
+      fail "$follows has no copy of $EVENKEEL_SHARD"
     fi
     note
     ;;

@@ -94,10 +94,6 @@ def test_a_service_in_shell(program):
         world.until("all are led", world.led)
         world.until("each leads some", lambda: all(world.leads(name) > 0 for name in agents))
         # Whoever leads may; at another epoch, or who does not lead, may not.
-        shown = world.ask("shard", "show", "t1/0")
-        epoch = int(open(next(world.path(f"{name}/t1.0.log") for name in agents if os.path.exists(world.path(f"{name}/t1.0.log"))), encoding="utf-8").read().split()[0])
-        expect(epoch >= 1, f"{shown}")
-
         def who_may(number):
             return [name for name, agent in agents.items() if get(agent.said["agent"], f"/may_lead/t1/0?epoch={number}")[0] == 200]
 
@@ -118,7 +114,10 @@ def test_a_service_in_shell(program):
         for name in ("n1", "n3"):
             for shard in range(SHARDS):
                 path = world.path(f"{name}/t1.{shard}.log")
-                epochs = [int(line.split()[0]) for line in open(path, encoding="utf-8")] if os.path.exists(path) else []
+                if not os.path.exists(path):
+                    continue
+                with open(path, encoding="utf-8") as file:
+                    epochs = [int(line.split()[0]) for line in file]
                 expect(epochs == sorted(set(epochs)), f"{path}: {epochs}: one leader at each epoch")
         end(world.daemon)
 
