@@ -59,6 +59,7 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
 void add_validate(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_serve(CLI::App& app, Session& session);
+void add_agent(CLI::App& app, Session& session);
 void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);

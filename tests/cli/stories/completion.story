@@ -48,6 +48,7 @@ run __complete
 validate	Check a cluster file, and print what it says
 plan	Plan where everything should be, what moves for it, and why
 serve	Run the daemon: a cluster's controller, its store, and HTTP
+agent	Make a node of a program in any language
 apply	Make a cluster what a file says: settings, state models, workloads, nodes
 cluster	See how a cluster stands, freeze it, change its settings
 node	See a cluster's nodes, and drain, swap or remove them

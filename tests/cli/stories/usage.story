@@ -11,6 +11,7 @@ run
 !   validate                    Check a cluster file, and print what it says
 !   plan                        Plan where everything should be, what moves for it, and why
 !   serve                       Run the daemon: a cluster's controller, its store, and HTTP
+!   agent                       Make a node of a program in any language
 !   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
 !   cluster                     See how a cluster stands, freeze it, change its settings
 !   node                        See a cluster's nodes, and drain, swap or remove them
@@ -44,6 +45,7 @@ Subcommands:
   validate                    Check a cluster file, and print what it says
   plan                        Plan where everything should be, what moves for it, and why
   serve                       Run the daemon: a cluster's controller, its store, and HTTP
+  agent                       Make a node of a program in any language
   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
   cluster                     See how a cluster stands, freeze it, change its settings
   node                        See a cluster's nodes, and drain, swap or remove them
@@ -217,7 +219,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, serve, apply, cluster, node, workload, shard, routes, broker, store, lock, sim, version, completion, man
+!   known: validate, plan, serve, agent, apply, cluster, node, workload, shard, routes, broker, store, lock, sim, version, completion, man
 !   see: evenkeel --help
 exit 2
 
