@@ -1,0 +1,12 @@
+# Real processes that die: tests/chaos/*.py start stores, daemons and nodes, and break them. A node is one process of ledger.cc.
+add_executable(ledger ${CMAKE_CURRENT_LIST_DIR}/ledger.cc)
+set_target_properties(ledger PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+target_link_libraries(ledger PRIVATE Evenkeel::node_shell Evenkeel::store_backends fmt::fmt evenkeel_flags)
+add_dependencies(checks ledger)
+
+add_test(NAME chaos.witness COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/witness_test.py)
+# A short form of `make chaos`: a dozen processes and more each, so one at a time.
+foreach(store embedded etcd zookeeper)
+  add_test(NAME chaos.${store} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/chaos.py $<TARGET_FILE:evenkeel> --store ${store} --rounds 6)
+  set_tests_properties(chaos.${store} PROPERTIES TIMEOUT 900 RESOURCE_LOCK servers)
+endforeach()
