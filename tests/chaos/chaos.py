@@ -30,7 +30,7 @@ class Round:
     def __init__(self, town, rng):
         self.town, self.rng = town, rng
         self.away = set()  # nodes that cannot lead
-        self.store_lost = False  # nobody can be elected or told anything
+        self.nobody_acts = False  # no store, or no daemon that reaches it: nobody can be elected or told anything
         self.disk_lost = False
         self.mend = []
         self.broken = set()  # processes that have their fault already
@@ -49,10 +49,14 @@ class Round:
         return self.nodes([name for name in sorted(self.town.nodes) if self.town.nodes[name].zone == zone])
 
     def take(self, process):
-        """Whether that process is well; it is broken from now on."""
-        fresh = process is not None and process.name not in self.broken
-        self.broken.add(process.name if process else "")
-        return fresh
+        """Whether that process, a daemon or a member of the store, is well; it is broken from now on."""
+        if process is None or process.name in self.broken:
+            return False
+        self.broken.add(process.name)
+        # The other members go on alone only if they are most of all.
+        members, daemons = ([each.name in self.broken for each in all] for all in (self.town.store.members, self.town.daemons))
+        self.nobody_acts = all(daemons) or 2 * sum(members) >= len(members)
+        return True
 
     def zones(self):
         return {self.town.nodes[name].zone for name in self.away}
@@ -138,10 +142,7 @@ def leave_node(round):
 
 def active_daemon(round):
     daemon = round.town.active()
-    if not round.take(daemon):
-        return []
-    round.store_lost = round.store_lost or daemon in round.town.store.members
-    return [daemon]
+    return [daemon] if round.take(daemon) else []
 
 
 def kill_daemon(round):
@@ -162,13 +163,7 @@ def cut_daemon(round):
 
 
 def member(round, one):
-    members = round.town.store.members
-    if not round.take(one):
-        return []
-    # The other members go on alone only if they are most of all.
-    down = [each for each in members if each.name in round.broken]
-    round.store_lost = round.store_lost or 2 * len(down) >= len(members)
-    return [one]
+    return [one] if round.take(one) else []
 
 
 def kill_member(round):
@@ -176,12 +171,12 @@ def kill_member(round):
 
 
 def kill_store_leader(round):
-    if not round.store_lost:
+    if not round.nobody_acts:
         kill(round, member(round, round.town.store.leader()))
 
 
 def pause_store_leader(round):
-    if not round.store_lost:
+    if not round.nobody_acts:
         stand_still(round, member(round, round.town.store.leader()))
 
 
@@ -214,10 +209,10 @@ def play(town, faults, rng, calm=True):
         FAULTS[fault](broken)
     town.until_past(witness.now() + TTL * SECOND * 3 // 2)
     words = []
-    if not broken.store_lost:
+    if not broken.nobody_acts:
         town.until(f"{sorted(broken.away)} are gone", lambda: town.gone(broken.away), why=lambda: town.why_not_whole())
         words.append(f"gone {lap():.1f} s")
-    if calm and not broken.store_lost and len(broken.zones()) <= 1:
+    if calm and not broken.nobody_acts and len(broken.zones()) <= 1:
         town.until_led(witness.now())
         words.append(f"led {lap():.1f} s")
     for mend in broken.mend:

@@ -219,10 +219,12 @@ class Ledger final : public node::ShardHandler {
     bool acknowledged = true;
   };
 
-  // Takes the socket of this name, when what we are told shows that the name is ours; again if another process of the name had it meanwhile. The one
-  // before is left as it is: somebody may just wait at it.
+  // Takes the socket of this name, when what we are told shows that the name is ours; again if another process of the name had it meanwhile. Not when
+  // we step down because it is ours no more. The socket before is left as it is: somebody may just wait at it.
   void meet_peers() {
     const std::string path = options_.world + "/" + options_.name + ".peer";
+    const node::Node* node = node_;
+    if (node != nullptr && !node->is_current()) return;
     struct stat there {};
     if (socket_ >= 0 && stat(path.c_str(), &there) == 0 && there.st_ino == bound_) return;
     unlink(path.c_str());
