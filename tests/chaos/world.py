@@ -111,7 +111,7 @@ class Node(Process):
         self.zone = zone
         self.data = world.path(data or name + ".data")
         self.wire = world.wires.lay(world.store.ports())
-        words = ("--name", name, "--zone", zone, "--data", self.data, "--world", world.folder, "--cluster", CLUSTER, "--ttl", f"{TTL}s")
+        words = ("--name", name, "--zone", zone, "--data", self.data, "--world", world.folder, "--cluster", CLUSTER, "--ttl", f"{world.ttl}s")
         super().__init__(world, name, world.ledger, *words, "--store", world.store.url(self.wire.ports), *more)
 
 
@@ -251,10 +251,11 @@ STORES = {"embedded": Embedded, "etcd": Etcd, "zookeeper": ZooKeeper}
 
 
 class World:
-    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False):
+    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, words=()):
+        """`words` are added to each ledger's."""
         self.program = os.path.abspath(program)
         self.ledger = os.path.join(os.path.dirname(self.program), "tests/ledger")
-        self.shards, self.keep = shards, keep
+        self.shards, self.keep, self.ttl = shards, keep, ttl
         self.folder = tempfile.mkdtemp(prefix="chaos.")
         self.environment = {**os.environ, "NO_COLOR": "1", "HOME": self.folder}
         for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER", "XDG_STATE_HOME"):
@@ -262,7 +263,7 @@ class World:
         self.wires = wires.Wires(shards, self.path("witness"))
         self.store = STORES[store](self)
         self.daemons = self.store.daemons()
-        self.nodes = {f"n{i}": Node(self, f"n{i}", f"z{(i - 1) % 3 + 1}") for i in range(1, nodes + 1)}
+        self.nodes = {f"n{i}": Node(self, f"n{i}", f"z{(i - 1) % 3 + 1}", *words) for i in range(1, nodes + 1)}
         self.others = []
 
     def __enter__(self):
@@ -309,8 +310,13 @@ class World:
 
     # The cluster.
 
-    def begin(self, rebalance_delay="5m"):
+    def begin(self):
         """The workload comes when all nodes are there, so that nothing has to move afterwards."""
+        self.start()
+        self.apply()
+        self.until_well(0)
+
+    def start(self):
         self.store.begin()
         self.daemons[0].start()
         self.until("the first daemon serves", lambda: self.daemons[0].address() is not None, why=self.daemons[0].log)
@@ -318,14 +324,13 @@ class World:
         for node in self.nodes.values():
             node.start()
         self.until("all nodes have joined", lambda: self.why_not_whole() == "", why=self.why_not_whole)
-        self.apply(rebalance_delay)
-        self.until_well(0)
 
-    def apply(self, rebalance_delay="5m"):
+    def apply(self, more=""):
+        """`more` is said of the workload."""
         with open(self.path("cluster.yaml"), "w", encoding="utf-8") as file:
-            file.write(f"""settings: {{session_ttl: {TTL}s, controller_ttl: 2s, rebalance_delay: {rebalance_delay}}}
+            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s}}
 workloads:
-  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: 1s, spread: {{level: zone, hard: true}}}}
+  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: 1s, spread: {{level: zone, hard: true}}{more}}}
 """)
         self.run("apply", "-f", self.path("cluster.yaml"), "--yes")
 
