@@ -46,10 +46,7 @@ std::istream& operator>>(std::istream& in, Data& data) {
 class Counters final : public node::ShardHandler {
  public:
   Counters(const Routes& routes, std::string folder, std::size_t acks)
-      : routes_(routes), folder_(std::move(folder)), acks_(acks) {
-    for (const auto& file : std::filesystem::directory_iterator(folder_))
-      if (file.path().extension() == ".counter") load(file.path());
-  }
+      : routes_(routes), folder_(std::move(folder)), acks_(acks) {}
   void joined(node::Node* node) { node_ = node; }
 
   // What the cluster asks.
@@ -100,8 +97,11 @@ class Counters final : public node::ShardHandler {
     }
     return {.last = r.data.last, .progress = r.data.position, .load = {{ResourceId("adds"), r.rate}}};
   }
+  // Here the folder is ours, and not before.
   std::vector<node::Held> inventory() override {
     const std::unique_lock lock(mutex_);
+    for (const auto& file : std::filesystem::directory_iterator(folder_))
+      if (file.path().extension() == ".counter") load(file.path());
     std::vector<node::Held> held;
     for (const auto& [shard, r] : replicas_) held.push_back({shard, r.version, r.data.last, r.data.position, r.refuses});
     return held;

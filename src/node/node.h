@@ -65,8 +65,8 @@ struct NodeOptions {
   Amounts used;
   Quantity power{1};
   std::vector<StateModelId> state_models;  // that the handler can carry; empty: any
-  // Folder: the data id, and a lock. Who gets the lock need not wait for the end of a session that another process had with this folder:
-  // that process is dead. Empty: nothing is kept, and each process is a new disk.
+  // Folder: the data id, and a lock. While another process has the lock this one takes no part, and asks the handler for nothing. Who gets it need not wait
+  // for the end of a session that another process had with this folder: that process is dead. Empty: nothing is kept, and each process is a new disk.
   std::string data;
   Duration session_ttl = 10s;  // at least 300ms
   OnStuck on_stuck = OnStuck::exit;

@@ -273,7 +273,7 @@ TOP_LEVEL_FILES = {
     "README.md",
 }
 FOLDERS = {".ci", "bench", "cmake", "docs", "examples", "packaging", "scripts"}
-TEST_FOLDERS = {"fuzz", "install", "source", "story"}
+TEST_FOLDERS = {"chaos", "fuzz", "install", "source", "story"}
 SINGLE_FILES = {"include/evenkeel", "src/CMakeLists.txt", "tests/CMakeLists.txt"}
 SOURCES = (".h", ".cc", ".h.in", ".proto")  # no other file of src is read by the rules above, and .proto needs none of them
 
