@@ -365,15 +365,31 @@ void add_watch(CLI::App& command, bool& watch) {
   command.add_flag("--watch", watch, "Look again each second, and print what changed, until interrupted");
 }
 
-void show(Session& session, Outside& outside, Interrupt* watching, const std::function<std::optional<std::string>()>& look) {
+void operate(Session& session, const ClusterReach& reach, const ChangeOptions& options, const KindList& kinds,
+             const std::function<Result<control::Changes>(const control::Snapshot&)>& decide, const std::string& question) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  const auto cluster = open_cluster(session, *outside, reach);
+  if (!cluster) return;
+  if (const auto seen = cluster->read_existing(kinds)) change(session, *outside, *cluster, decide(*seen), options, question);
+}
+
+void show(Session& session, const ClusterReach& reach, bool watch,
+          const std::function<std::optional<std::string>(OpenCluster&)>& look) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  std::optional<Interrupt> watching;
+  if (watch) watching.emplace(*outside);  // before the first thread
+  const auto cluster = open_cluster(session, *outside, reach);
+  if (!cluster) return;
   std::optional<std::string> before;
   do {
-    auto text = look();
+    auto text = look(*cluster);
     if (!text || session.status != Exit::done) return;
-    const bool clears = watching != nullptr && outside.terminal();
+    const bool clears = watch && outside->terminal();
     if (text != before) session.print((clears ? "\033[H\033[J" : before ? "\n" : "") + *text);
     before = std::move(text);
-  } while (session.status == Exit::done && watching != nullptr && watching->wait(1s) != Outside::Signal::stop);
+  } while (session.status == Exit::done && watching && watching->wait(1s) != Outside::Signal::stop);
 }
 
 }  // namespace evenkeel::cli

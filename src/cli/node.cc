@@ -18,15 +18,10 @@ struct Options {
 
 using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const Options&)>;
 
-// Reads, decides, writes. `question` is asked first, if there is one.
 void operate(Session& session, const Options& options, const Decide& decide, const std::string& question = "") {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(node_kinds());
-  if (!seen) return;
-  change(session, *outside, *cluster, decide(*seen, options), options.change, question);
+  operate(
+      session, options.reach, options.change, node_kinds(), [&](const control::Snapshot& seen) { return decide(seen, options); },
+      question);
 }
 
 struct Verb {

@@ -146,13 +146,7 @@ std::optional<std::string> look(Session& session, OpenCluster& cluster, const Op
 }
 
 void view(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.watch) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  show(session, *outside, interrupt ? &*interrupt : nullptr, [&] { return look(session, *cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
 std::shared_ptr<Options> options_of(CLI::App& command, Session& session) {

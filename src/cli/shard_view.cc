@@ -233,13 +233,7 @@ void view(Session& session, const Options& options) {
   if (!options.shard.empty()) {
     if (const auto shard = parse_shard_id(options.shard); !shard) throw CLI::ValidationError("SHARD", shard.error().message);
   }
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.watch) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  show(session, *outside, interrupt ? &*interrupt : nullptr, [&] { return look(session, *cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
 }  // namespace

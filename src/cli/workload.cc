@@ -92,13 +92,7 @@ std::optional<std::string> look(Session& session, OpenCluster& cluster, const Op
 }
 
 void view(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.watch) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  show(session, *outside, interrupt ? &*interrupt : nullptr, [&] { return look(session, *cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
 void create(Session& session, Options options) {
@@ -118,14 +112,10 @@ void create(Session& session, Options options) {
 }
 
 void remove(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(node_kinds());
-  if (!seen) return;
-  change(session, *outside, *cluster, control::delete_workload(*seen, WorkloadId(options.workload)), options.change,
-         fmt::format("Delete {} with all its data? There is no way back.", options.workload));
+  operate(
+      session, options.reach, options.change, node_kinds(),
+      [&](const control::Snapshot& seen) { return control::delete_workload(seen, WorkloadId(options.workload)); },
+      fmt::format("Delete {} with all its data? There is no way back.", options.workload));
 }
 
 void add_views(CLI::App& noun, Session& session) {
