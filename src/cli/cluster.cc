@@ -131,24 +131,19 @@ void view(Session& session, const Options& options) {
 // 2. Orphans.
 
 std::string orphans_as(const std::vector<control::OrphanState>& orphans, Output output) {
-  if (output == Output::name) {
-    std::string out;
-    for (const auto& orphan : orphans) out += fmt::format("shard/{}\n", format(orphan.shard));
-    return out;
-  }
-  if (output == Output::table || output == Output::wide) {
+  using control::OrphanState;
+  const auto table_of = [&](bool) {
     Table table({"SHARD", "NODE", "EPOCH"});
-    for (const auto& orphan : orphans) table.add({format(orphan.shard), orphan.node.str(), fmt::format("{}", orphan.epoch)});
+    for (const OrphanState& orphan : orphans)
+      table.add({format(orphan.shard), orphan.node.str(), fmt::format("{}", orphan.epoch)});
     return table.format();
-  }
-  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
-  out.begin_list();
-  for (const auto& orphan : orphans) {
+  };
+  const auto write = [](Writer& out, const OrphanState& orphan) {
     out.begin_map(Writer::Flow::line).key("shard").text(format(orphan.shard)).key("node").text(orphan.node.str());
     out.key("epoch").number(orphan.epoch.value()).end_map();
-  }
-  out.end_list();
-  return std::move(out).take();
+  };
+  return list_as(
+      orphans, output, table_of, [](const OrphanState& orphan) { return "shard/" + format(orphan.shard); }, write);
 }
 
 void adopt(Session& session, const Options& options) {

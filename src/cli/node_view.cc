@@ -67,17 +67,9 @@ void write_node(Writer& out, const NodeSurvey& node) {
 }
 
 std::string nodes_as(const std::vector<NodeSurvey>& nodes, Output output) {
-  if (output == Output::table || output == Output::wide) return table_of(nodes, output == Output::wide);
-  if (output == Output::name) {
-    std::string out;
-    for (const NodeSurvey& node : nodes) out += fmt::format("node/{}\n", node.node);
-    return out;
-  }
-  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
-  out.begin_list();
-  for (const NodeSurvey& node : nodes) write_node(out, node);
-  out.end_list();
-  return std::move(out).take();
+  return list_as(
+      nodes, output, [&](bool wide) { return table_of(nodes, wide); },
+      [](const NodeSurvey& node) { return fmt::format("node/{}", node.node); }, write_node);
 }
 
 std::string amounts_of(const Amounts& amounts) {
