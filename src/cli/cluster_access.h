@@ -36,9 +36,10 @@ void add_cluster_reach(CLI::App& command, Session& session, ClusterReach& reach)
 // Throws CLI::ValidationError if it is no name.
 ClusterId cluster_of(const Outside& outside, const ClusterReach& reach);
 
-// Everything about nodes; about workloads and shards; and all of both, as a plan needs it.
+// Everything about nodes; who is there and may stop, and nothing about shards; about workloads and shards; and all of them, as a plan needs it.
 using KindList = std::vector<Key::Kind>;
 const KindList& node_kinds();
+const KindList& permit_kinds();
 const KindList& workload_kinds();
 const KindList& all_kinds();
 
@@ -95,7 +96,10 @@ bool change(Session& session, Outside& outside, OpenCluster& cluster, const Resu
 void operate(Session& session, const ClusterReach& reach, const ChangeOptions& options, const KindList& kinds,
              const std::function<Result<control::Changes>(const control::Snapshot&)>& decide, const std::string& question = "");
 
-// What a document is called: "node/n1", "workload/t1", "shard/t1/9", "cluster/pages".
+// True: the question was answered by yes; else the session knows.
+bool agreed(Session& session, Outside& outside, const std::string& question);
+
+// What a document is called: "node/n1", "workload/t1", "shard/t1/9", "permit/n1", "cluster/pages".
 std::string name_of(const ClusterId& cluster, const Key& key);
 // What becomes of a document, line by line: "- " goes, "+ " comes; lines that stay only beside those.
 std::string diff_of(const std::string& before, const std::string& after);

@@ -168,6 +168,8 @@ void add_node(CLI::App& app, Session& session) {
   add_bar(*noun, session, true);
   add_bar(*noun, session, false);
   add_node_set(*noun, session);
+  add_node_stoppable(*noun, session);
+  add_node_permit(*noun, session);
   noun->require_subcommand(1);
 }
 
