@@ -15,3 +15,6 @@ endforeach()
 # What `make run` starts: daemon, nodes and a client.
 add_test(NAME cli.demo COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/demo_live.py $<TARGET_FILE:evenkeel>)
 set_tests_properties(cli.demo PROPERTIES TIMEOUT 600)
+# The same, every node of it restarted by `evenkeel rollout`.
+add_test(NAME cli.rollout COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/rollout_live.py $<TARGET_FILE:evenkeel>)
+set_tests_properties(cli.rollout PROPERTIES TIMEOUT 900)

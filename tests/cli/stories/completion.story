@@ -52,6 +52,7 @@ agent	Make a node of a program in any language
 apply	Make a cluster what a file says: settings, state models, workloads, nodes
 cluster	See how a cluster stands, freeze it, change its settings
 node	See a cluster's nodes, and drain, swap or remove them
+rollout	Restart nodes one after another, without an outage
 workload	See, create and delete a cluster's workloads
 shard	See single shards, and give orders about them
 routes	Show who serves each shard, or keep a shard map file
