@@ -28,6 +28,7 @@ import witness
 PATIENCE = 120  # seconds; whoever waits so long has failed. Far above what is needed on a busy machine
 SLOW = 20  # seconds; worth a word
 TTL = 2  # seconds, of nodes' sessions
+STUCK = 70  # exit status of a node that could not step down
 CLUSTER = "chaos"
 WORKLOAD = "ledger"
 JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
@@ -73,12 +74,13 @@ class Process:
     def __init__(self, world, name, *words):
         self.world, self.name, self.words = world, name, [str(word) for word in words]
         self.process = None
+        self.restore_signals = True  # not: it overlooks those that this process overlooks, of pipes and of files that are too large
 
     def start(self):
         expect(not self.runs(), f"{self.name} runs already")
         with open(self.world.path(self.name + ".log"), "ab") as log, open(self.world.path(self.name + ".out"), "wb") as out:
             words = ["setpriv", "--pdeathsig", "KILL", *self.words]
-            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=self.world.environment, start_new_session=True)
+            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=self.world.environment, start_new_session=True, restore_signals=self.restore_signals)
 
     def runs(self):
         return self.process is not None and self.process.poll() is None
@@ -297,6 +299,7 @@ class World:
         worth_a_word = time.monotonic() + SLOW
         while not good():
             self.check()
+            self.supervise()
             if time.monotonic() > worth_a_word:
                 worth_a_word = give_up + 1
                 print(f"  slow: {what} {why()}", flush=True)
@@ -304,6 +307,13 @@ class World:
                 raise Failed(f"not so after {patience} s: {what} {why()}")
             with self.wires.changed:
                 self.wires.changed.wait(0.05)
+
+    def supervise(self):
+        """A node that could not step down in time ends itself. Whoever runs services starts it again."""
+        for node in self.nodes.values():
+            if node.process is not None and node.process.poll() == STUCK:
+                print(f"  {node.name} could not step down in time, and is started again", flush=True)
+                node.start()
 
     def until_past(self, when):
         """Until a moment of the witness's clock: what is broken is to stay so for a while."""
