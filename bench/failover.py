@@ -44,9 +44,9 @@ class Observer(Process):
                 self.file.seek(at)
                 return
             words = line.split()
-            if words[0] == "r":
+            if words[0] == "r" and self.leaders.get(int(words[2]), ("", 0))[0] != words[4]:
                 self.leaders[int(words[2])] = (words[4], int(words[1]))
-            else:
+            elif words[0] == "s":
                 self.ends[words[2]] = int(words[1])
 
 
@@ -70,7 +70,7 @@ def calm(town, observer, before=None):
 
 def bring_up(town, observer, given):
     begun = witness.now()
-    town.apply(f", fencing: {given.fencing}")
+    town.apply()
     town.until("every shard is led", lambda: led(town, observer))
     granted = max(at for shard in town.witness.shards for _, at, _ in shard.granted.values())
     known = max(at for _, at in observer.leaders.values())
@@ -104,7 +104,7 @@ def failover(town, observer, given):
     for i, part in enumerate(("seen", "first_leader", "all_leaders", "router")):
         after = [time[i] for time in times]
         numbers[part + "_ms"] = [milliseconds(statistics.median(after)), milliseconds(max(after))]
-        if part != "seen":
+        if part != "seen" and given.fencing == "session":
             since = [time[i] - time[0] for time in times]
             numbers[part + "_after_seen_ms"] = [milliseconds(statistics.median(since)), milliseconds(max(since))]
     say("failover", given.backend, town.shards, kills=given.kills, ttl_s=given.ttl, fencing=given.fencing, **numbers)
@@ -140,7 +140,7 @@ def main():
     given = parser.parse_args()
     for given.backend in given.store:
         for shards in given.shards:
-            with World(given.program, given.backend, shards, ttl=given.ttl, words=("--every", "0s")) as town:
+            with World(given.program, given.backend, shards, ttl=given.ttl, words=("--every", "0s"), wired=False, fencing=given.fencing) as town:
                 observer = Observer(town)
                 town.others.append(observer)
                 town.start()

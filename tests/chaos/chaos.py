@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real processes that die, stand still and are cut off, in seeded rounds; the witness sees that nothing went wrong, and everything comes back.
 
-Usage: chaos.py PROGRAM [--store embedded|etcd|zookeeper] [--rounds 6] [--seed 1] [--first 1] [--fault NAME…] [--shards 600] [--keep]
+Usage: chaos.py PROGRAM [--store embedded|etcd|zookeeper] [--rounds 6] [--seed 1] [--first 1] [--fault NAME…] [--shards 600] [--fencing session|epoch] [--keep]
 
 A round breaks one thing or several, waits until those that are left lead every shard (where enough are left), mends, and waits until all is in its place. What the
 round does depends on the seed and its number alone: --first 17 --rounds 1 does the seventeenth. When things happen depends on the machine, so that the
@@ -231,10 +231,11 @@ def main():
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--fault", nargs="*", choices=sorted(FAULTS), help="these in every round, whatever the seed")
     parser.add_argument("--shards", type=int, default=600)
+    parser.add_argument("--fencing", choices=("session", "epoch"), default="session")
     parser.add_argument("--keep", action="store_true", help="the folder stays")
     given = parser.parse_args()
     number = 0
-    with World(given.program, given.store, given.shards, keep=given.keep) as town:
+    with World(given.program, given.store, given.shards, keep=given.keep, fencing=given.fencing) as town:
         try:
             begun = time.monotonic()
             town.begin()
@@ -251,7 +252,7 @@ def main():
             print("ok:", town.witness.tally(), flush=True)
         except (Failed, OSError) as error:
             town.keep = True
-            print(f"FAILED: --store {given.store} --seed {given.seed} --first {number} --rounds 1: {error}\nwhat everybody said is in {town.folder}", flush=True)
+            print(f"FAILED: --store {given.store} --fencing {given.fencing} --seed {given.seed} --first {number} --rounds 1: {error}\nwhat everybody said is in {town.folder}", flush=True)
             return 1
     return 0
 

@@ -1,7 +1,7 @@
 // A service for tests that kill it: one process is one node. Each shard is a number that its leader adds one to, again and again, with nobody
 // asking; and whatever it does it says to a witness, who knows what must not be.
 //
-//   ledger --name n1 --zone z1 --data DIR --world DIR --store URL --cluster NAME [--ttl 2s] [--acks 2] [--every 250ms]
+//   ledger --name n1 --zone z1 --data DIR --world DIR --store URL --cluster NAME [--ttl 2s] [--acks 2] [--every 250ms] [--asks yes]
 //
 // In the folder `world` are the sockets: `witness`, a stream of lines to the witness, and `NAME.peer` for datagrams among nodes. What is said:
 //
@@ -10,6 +10,7 @@
 //   w SHARD EPOCH TIME                may_lead was asked after that time, and said yes: it writes
 //   a SHARD EPOCH TIME POSITION       enough copies have it, may_lead was asked again after that time: it is acknowledged
 //
+// With `--asks no` it never asks may_lead: then the witness has something to find.
 // Times are of the clock that goes on while the host sleeps, in nanoseconds. What is written down outlives the process, not the host: it is not synced.
 
 #include <fcntl.h>
@@ -122,6 +123,7 @@ class Ledger final : public node::ShardHandler {
     std::string name, data, world;
     std::uint64_t acks = 2;
     Duration every = 250ms;
+    bool asks = true;
   };
   explicit Ledger(Options options) : options_(std::move(options)), witness_(options_.world + "/witness") {
     const std::string file = options_.data + "/ledger";
@@ -247,6 +249,7 @@ class Ledger final : public node::ShardHandler {
   }
   bool may_lead(std::uint64_t shard, const Replica& replica) const {
     const node::Node* node = node_;
+    if (!options_.asks) return replica.leads;
     return replica.leads && node != nullptr &&
            node->may_lead({workload, ShardIndex(static_cast<std::uint32_t>(shard))}, Epoch(replica.data.last));
   }
@@ -412,7 +415,7 @@ int run(std::map<std::string, std::string> flags, const sigset_t& signals) {
   const auto acks = parse_unsigned(flags["acks"]);
   if (!ttl || !every || !acks) return fmt::print(stderr, "ledger: --ttl and --every are times, --acks a number\n"), 2;
   std::filesystem::create_directories(flags["data"]);
-  Ledger ledger({flags["name"], flags["data"], flags["world"], *acks, *every});
+  Ledger ledger({flags["name"], flags["data"], flags["world"], *acks, *every, flags["asks"] != "no"});
   Log log = Log::to_stderr({});
   auto node = node::Node::join({.store = flags["store"],
                                 .cluster = ClusterId(flags["cluster"]),
@@ -437,8 +440,9 @@ int run(std::map<std::string, std::string> flags, const sigset_t& signals) {
 }  // namespace evenkeel
 
 int main(int count, char** arguments) {
-  std::map<std::string, std::string> flags{{"ttl", "2s"}, {"acks", "2"}, {"every", "250ms"}, {"zone", ""},          {"name", ""},
-                                           {"data", ""},  {"world", ""}, {"store", ""},      {"cluster", "default"}};
+  std::map<std::string, std::string> flags{{"ttl", "2s"}, {"acks", "2"},         {"every", "250ms"}, {"asks", "yes"},
+                                           {"zone", ""},  {"name", ""},          {"data", ""},       {"world", ""},
+                                           {"store", ""}, {"cluster", "default"}};
   for (int i = 1; i + 1 < count; i += 2) {
     const std::string word = arguments[i];
     const auto flag = word.starts_with("--") ? flags.find(word.substr(2)) : flags.end();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Two processes under one name: only one of them acts, whatever becomes of the other.
+"""Two processes under one name: only one of them acts, whatever becomes of the other. And one that does not ask whether it may.
 
 Usage: names.py PROGRAM [PART OF A TEST'S NAME]
 """
@@ -9,7 +9,7 @@ import sys
 
 import witness
 from tests_of import run_tests
-from world import TTL, Node, World, expect
+from world import TTL, Failed, Node, World, expect
 
 SECOND = witness.SECOND
 SHARDS = 60
@@ -36,7 +36,7 @@ def acts(town, process):
 
 def a_while(town):
     """Long enough for a session to end and another to begin, if somebody were to let that happen."""
-    town.until_past(witness.now() + 3 * TTL * SECOND)
+    town.until_past(witness.now() + 2 * TTL * SECOND)
 
 
 def take_over_and_come_back(town, second):
@@ -124,6 +124,26 @@ def test_a_successor_does_not_wait(program):
         town.until("the second has the name", lambda: acts(town, second))
         town.until_well(witness.now())
         expect(os.path.exists(os.path.join(first.data, "evenkeel.id")), "on the same disk")
+
+
+def test_who_does_not_ask_is_found_out(program):
+    """Of the witness itself: nodes that write without asking whether they may lead are seen to, after they stood still for longer than their sessions."""
+    with World(program, shards=SHARDS, nodes=6, words=("--asks", "no")) as town:
+        town.begin()
+        for _ in range(10):
+            for node in (town.nodes["n1"], town.nodes["n4"]):
+                node.signal(signal.SIGSTOP)
+            town.until_past(witness.now() + 2 * TTL * SECOND)
+            town.until_led(witness.now())
+            for node in (town.nodes["n1"], town.nodes["n4"]):
+                node.signal(signal.SIGCONT)
+            try:
+                town.until_past(witness.now() + TTL * SECOND)
+                town.until_well(witness.now())
+            except Failed as found:
+                expect("might lead at epoch" in str(found), str(found))
+                return
+        raise Failed("nobody noticed")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,6 @@ It needs no privileges, so it works in any container; what it cannot cut are the
 import asyncio
 import threading
 
-import witness
-
 
 class Wire:
     """From one process to all members of a store."""
@@ -94,8 +92,8 @@ class Ear(asyncio.Protocol):
 class Wires:
     """The thread. `changed` is notified whenever the witness has heard something."""
 
-    def __init__(self, shards, socket):
-        self.witness = witness.Witness(shards)
+    def __init__(self, heard, socket):
+        self.witness = heard
         self.changed = threading.Condition()
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -120,14 +118,6 @@ class Wires:
     def set(self, wire, state):
         async def change():
             wire.set(state)
-
-        self.call(change())
-
-    def forget(self):
-        """A new witness, for a cluster that begins anew."""
-
-        async def change():
-            self.witness = witness.Witness(len(self.witness.shards))
 
         self.call(change())
 

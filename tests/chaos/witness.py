@@ -4,7 +4,8 @@ It stands for the third system that a service writes to: it takes a write only i
 whatever order things are heard:
 
 - an epoch is given to one process;
-- nobody may lead after somebody was given a higher epoch, by the one clock of this host (`fencing: session`);
+- nobody may lead after somebody was given a higher epoch, by the one clock of this host. Not with `fencing: epoch`, where one who does not know yet that it is
+  fenced off is only refused by all;
 - whoever leads has everything that was acknowledged at lower epochs.
 
 `ledger.cc` has the lines. The witness is called on one thread, and asked by others: `led_since`, `wrong` and `tally` only read.
@@ -29,7 +30,8 @@ class Shard:
 
 
 class Witness:
-    def __init__(self, shards):
+    def __init__(self, shards, fencing="session"):
+        self.alone = fencing == "session"
         self.shards = [Shard() for _ in range(shards)]
         self.wrong = []
         self.grants = self.taken = self.refused = self.acknowledged = 0
@@ -52,7 +54,7 @@ class Witness:
         shard.granted[epoch] = (who, at, position)
         shard.top = max(shard.top, epoch)
         for earlier, (other, latest) in shard.wrote.items():
-            if earlier < epoch and latest > at:
+            if self.alone and earlier < epoch and latest > at:
                 self.complain(f"shard {name}: {other} might lead at epoch {earlier} {(latest - at) / SECOND:.6f} s after {who} was given {epoch}")
         for earlier, known in shard.acknowledged.items():
             if earlier < epoch and known > position:
@@ -86,7 +88,7 @@ class Witness:
                 self.complain(f"shard {name}: {who} acts at epoch {epoch}, which was given to {given[0]}")
             return
         for later, (other, since, _) in shard.granted.items():
-            if later > epoch and at > since:
+            if self.alone and later > epoch and at > since:
                 self.complain(f"shard {name}: {who} might lead at epoch {epoch} {(at - since) / SECOND:.6f} s after {other} was given {later}")
 
     def complain(self, what):

@@ -28,6 +28,7 @@ import witness
 PATIENCE = 120  # seconds; whoever waits so long has failed. Far above what is needed on a busy machine
 SLOW = 20  # seconds; worth a word
 TTL = 2  # seconds, of nodes' sessions
+STUCK = 70  # exit status of a node that could not step down
 CLUSTER = "chaos"
 WORKLOAD = "ledger"
 JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
@@ -73,12 +74,13 @@ class Process:
     def __init__(self, world, name, *words):
         self.world, self.name, self.words = world, name, [str(word) for word in words]
         self.process = None
+        self.restore_signals = True  # not: it overlooks those that this process overlooks, of pipes and of files that are too large
 
     def start(self):
         expect(not self.runs(), f"{self.name} runs already")
         with open(self.world.path(self.name + ".log"), "ab") as log, open(self.world.path(self.name + ".out"), "wb") as out:
             words = ["setpriv", "--pdeathsig", "KILL", *self.words]
-            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=self.world.environment, start_new_session=True)
+            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=self.world.environment, start_new_session=True, restore_signals=self.restore_signals)
 
     def runs(self):
         return self.process is not None and self.process.poll() is None
@@ -110,9 +112,9 @@ class Node(Process):
     def __init__(self, world, name, zone, *more, data=None):
         self.zone = zone
         self.data = world.path(data or name + ".data")
-        self.wire = world.wires.lay(world.store.ports())
+        self.wire = world.wire()
         words = ("--name", name, "--zone", zone, "--data", self.data, "--world", world.folder, "--cluster", CLUSTER, "--ttl", f"{world.ttl}s")
-        super().__init__(world, name, world.ledger, *words, "--store", world.store.url(self.wire.ports), *more)
+        super().__init__(world, name, world.ledger, *words, "--store", world.store.url(self.wire and self.wire.ports), *more)
 
 
 class Daemon(Process):
@@ -194,8 +196,8 @@ class Servers:
     def daemons(self):
         made = []
         for name in ("d0", "d1"):
-            wire = self.world.wires.lay(self.ports())
-            made.append(Daemon(self.world, name, "--store", self.url(wire.ports)))
+            wire = self.world.wire()
+            made.append(Daemon(self.world, name, "--store", self.url(wire and wire.ports)))
             made[-1].wire = wire
         return made
 
@@ -251,16 +253,17 @@ STORES = {"embedded": Embedded, "etcd": Etcd, "zookeeper": ZooKeeper}
 
 
 class World:
-    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, words=()):
-        """`words` are added to each ledger's."""
+    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, words=(), wired=True, fencing="session"):
+        """`words` are added to each ledger's. Without wires nothing can be cut, and nothing is slowed down by them."""
         self.program = os.path.abspath(program)
         self.ledger = os.path.join(os.path.dirname(self.program), "tests/ledger")
-        self.shards, self.keep, self.ttl = shards, keep, ttl
+        self.shards, self.keep, self.ttl, self.wired = shards, keep, ttl, wired
         self.folder = tempfile.mkdtemp(prefix="chaos.")
         self.environment = {**os.environ, "NO_COLOR": "1", "HOME": self.folder}
         for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER", "XDG_STATE_HOME"):
             self.environment.pop(name, None)
-        self.wires = wires.Wires(shards, self.path("witness"))
+        self.fencing = fencing
+        self.wires = wires.Wires(witness.Witness(shards, fencing), self.path("witness"))
         self.store = STORES[store](self)
         self.daemons = self.store.daemons()
         self.nodes = {f"n{i}": Node(self, f"n{i}", f"z{(i - 1) % 3 + 1}", *words) for i in range(1, nodes + 1)}
@@ -278,6 +281,9 @@ class World:
         elif kind is not None:
             print(f"what everybody said is in {self.folder}", flush=True)
 
+    def wire(self):
+        return self.wires.lay(self.store.ports()) if self.wired else None
+
     @property
     def witness(self):
         return self.wires.witness
@@ -293,6 +299,7 @@ class World:
         worth_a_word = time.monotonic() + SLOW
         while not good():
             self.check()
+            self.supervise()
             if time.monotonic() > worth_a_word:
                 worth_a_word = give_up + 1
                 print(f"  slow: {what} {why()}", flush=True)
@@ -300,6 +307,13 @@ class World:
                 raise Failed(f"not so after {patience} s: {what} {why()}")
             with self.wires.changed:
                 self.wires.changed.wait(0.05)
+
+    def supervise(self):
+        """A node that could not step down in time ends itself. Whoever runs services starts it again."""
+        for node in self.nodes.values():
+            if node.process is not None and node.process.poll() == STUCK:
+                print(f"  {node.name} could not step down in time, and is started again", flush=True)
+                node.start()
 
     def until_past(self, when):
         """Until a moment of the witness's clock: what is broken is to stay so for a while."""
@@ -325,12 +339,11 @@ class World:
             node.start()
         self.until("all nodes have joined", lambda: self.why_not_whole() == "", why=self.why_not_whole)
 
-    def apply(self, more=""):
-        """`more` is said of the workload."""
+    def apply(self):
         with open(self.path("cluster.yaml"), "w", encoding="utf-8") as file:
             file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s}}
 workloads:
-  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: 1s, spread: {{level: zone, hard: true}}{more}}}
+  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: 1s, spread: {{level: zone, hard: true}}, fencing: {self.fencing}}}
 """)
         self.run("apply", "-f", self.path("cluster.yaml"), "--yes")
 
@@ -370,10 +383,14 @@ workloads:
         """The same, and no replica waits for anything or is on its way. Who is to lead later may wait: a hand-over is put off where nodes pulse late."""
         whole = self.why_not_whole()
         active = self.active()
-        shards = active and active.ask(f"/api/v1/shards/{WORKLOAD}?limit={self.shards}")
-        if whole or not shards:
+        if whole or active is None:
             return whole or "no daemon is active"
-        waiting = [f"{shard['shard']}: {shard['why']}" for shard in shards["shards"] if any("is to lead" not in why for why in shard["why"])]
+        waiting = []
+        for first in range(0, self.shards, 1000):
+            page = active.ask(f"/api/v1/shards/{WORKLOAD}?from={first}&limit=1000")
+            if not page:
+                return f"{active.name} does not say how shards stand"
+            waiting += [f"{shard['shard']}: {shard['why']}" for shard in page["shards"] if any("is to lead" not in why for why in shard["why"])]
         return f"{active.name}: {len(waiting)} shards wait: {'; '.join(waiting[:5])}" if waiting else ""
 
     def until_led(self, since):
