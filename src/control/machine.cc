@@ -343,7 +343,7 @@ void Machine::Work::take(Planned planned) {
   const Cluster problem = *std::exchange(problem_, std::nullopt);
   if (!active_) return;
   note_refusals(planned.plan);
-  if (!may_move()) {
+  if (!may_move() || plan_outdated_) {
     world_.plan_due = true;  // once it may
     return;
   }
@@ -396,6 +396,7 @@ void Machine::Work::ask_for_plan() {
     say(Event::Kind::error, std::nullopt, std::nullopt, fmt::format("cannot be planned: {}", trouble.what));
   if (problem_->workloads.empty()) return problem_.reset();
   planning_ = true;
+  plan_outdated_ = false;
   out_.plan = *problem_;
 }
 

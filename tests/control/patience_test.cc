@@ -164,6 +164,30 @@ TEST(Maintenance, GivesUpPlansThatHaveNotBegun) {
   EXPECT_EQ(bench.shard().record.placement, placement) << bench.why();
 }
 
+// Also one that is being made meanwhile, and comes when something may move again.
+TEST(Maintenance, GivesUpPlansThatAreBeingMade) {
+  Bench bench;
+  bench.config.settings.control.rebalance_delay = 0s;
+  nodes(bench, 6, workload_of(1, 3));
+  const std::vector<NodeId> placement = bench.shard().record.placement;
+  const std::string gone = placement.back().str();
+  const auto plan = bench.planner;
+  bool first = true;
+  bench.planner = [&](const Cluster& problem) {
+    const place::Plan made = plan(problem);
+    if (!std::exchange(first, false)) return made;
+    bench.config.maintenance = Maintenance{.reason = "disks"};
+    bench.feed(Saw{{.kind = Key::Kind::config}, bench.config});
+    bench.restart(gone);
+    bench.config.maintenance.reset();
+    bench.feed(Saw{{.kind = Key::Kind::config}, bench.config});
+    return made;
+  };
+  bench.end(gone);
+  bench.run(1min);
+  EXPECT_EQ(bench.shard().record.placement, placement) << bench.why();
+}
+
 void freeze(Bench& bench, const Freeze& freeze) {
   nodes(bench, 3, workload_of(1, 3));
   bench.config.freeze = freeze;

@@ -252,6 +252,7 @@ void Machine::Work::look_at_maintenance() {
   if (std::exchange(could_move_, may_move()) && !may_move()) {
     world_.want_nothing();
     world_.plan_due = true;
+    plan_outdated_ = planning_;
   }
 }
 
