@@ -90,6 +90,12 @@ fuzz: ## Fuzz for a while: all targets, or TARGET=name; SECONDS=60 each
 	@scripts/build asan fuzz_targets
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
+.PHONY: chaos
+chaos: ## Break a cluster of real processes, round after round: ROUNDS=100 SEED=1 STORE=embedded|etcd|zookeeper FENCING=session|epoch
+	@scripts/setup build test
+	@scripts/build release evenkeel ledger
+	python3 -B tests/chaos/chaos.py build/evenkeel --store $(or $(STORE),embedded) --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
+
 .PHONY: coverage
 coverage: ## Line coverage of src by the tests, file by file
 	@scripts/setup build test coverage

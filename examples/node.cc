@@ -35,9 +35,7 @@ using Network = std::function<Counters*(const NodeId&)>;  // null: nobody is rea
 class Counters final : public node::ShardHandler {
  public:
   Counters(Network network, std::string file, std::size_t acks)
-      : network_(std::move(network)), file_(std::move(file)), acks_(acks) {
-    load();
-  }
+      : network_(std::move(network)), file_(std::move(file)), acks_(acks) {}
   void joined(node::Node* node) { node_ = node; }
 
   // 1. What the cluster asks.
@@ -73,8 +71,10 @@ class Counters final : public node::ShardHandler {
     const auto [last, count] = read(shard);
     return {.last = last, .progress = count};
   }
+  // Here the disk is ours, and not before.
   std::vector<node::Held> inventory() override {
     const std::unique_lock lock(mutex_);
+    load();
     std::vector<node::Held> held;
     for (const auto& [shard, replica] : replicas_)
       held.push_back({shard, replica.version, replica.last, replica.count, replica.sealed});

@@ -18,8 +18,9 @@ namespace counter {
 
 using namespace evenkeel;
 
-// Of HTTP: acknowledged; not understood; certainly not done, for somebody else leads; neither done nor failed.
-constexpr int done = 200, wrong = 400, not_the_leader = 409, unknown = 503;
+// Of HTTP: acknowledged; not understood; certainly not done, for somebody else leads; a follower knows of a later epoch, which it names; neither done nor
+// failed.
+constexpr int done = 200, wrong = 400, not_the_leader = 409, refused = 412, unknown = 503;
 
 // Who serves what, and where everybody is: a router on a loop of its own.
 class Routes {

@@ -46,10 +46,7 @@ std::istream& operator>>(std::istream& in, Data& data) {
 class Counters final : public node::ShardHandler {
  public:
   Counters(const Routes& routes, std::string folder, std::size_t acks)
-      : routes_(routes), folder_(std::move(folder)), acks_(acks) {
-    for (const auto& file : std::filesystem::directory_iterator(folder_))
-      if (file.path().extension() == ".counter") load(file.path());
-  }
+      : routes_(routes), folder_(std::move(folder)), acks_(acks) {}
   void joined(node::Node* node) { node_ = node; }
 
   // What the cluster asks.
@@ -101,8 +98,11 @@ class Counters final : public node::ShardHandler {
     }
     return {.last = r.data.last, .progress = r.data.position, .load = {{ResourceId("adds"), r.rate}}};
   }
+  // Here the folder is ours, and not before.
   std::vector<node::Held> inventory() override {
     const std::unique_lock lock(mutex_);
+    for (const auto& file : std::filesystem::directory_iterator(folder_))
+      if (file.path().extension() == ".counter") load(file.path());
     std::vector<node::Held> held;
     for (const auto& [shard, r] : replicas_) held.push_back({shard, r.version, r.data.last, r.data.position, r.refuses});
     return held;
@@ -143,7 +143,7 @@ class Counters final : public node::ShardHandler {
     const auto found = replicas_.find(shard);
     if (found == replicas_.end()) return {not_the_leader, "not here"};
     Replica& replica = found->second;
-    if (data.last < replica.refuses) return {not_the_leader, fmt::format("refuses what is older than {}", replica.refuses)};
+    if (data.last < replica.refuses) return {refused, fmt::format("{}", replica.refuses)};
     if (data <= replica.data) return {done, ""};  // a later one was quicker
     replica.refuses = data.last;
     replica.data = data;
@@ -176,6 +176,8 @@ class Counters final : public node::ShardHandler {
     const route::Endpoint* peer = table->endpoint(to);
     if (peer == nullptr) return false;
     const auto answer = connect(peer->address).Post("/take/" + format(shard), format(data), "text/plain");
+    // It knows of a later leader, perhaps before this node does.
+    if (answer && answer->status == refused) node_.load()->refused(shard, Epoch(parse_unsigned(answer->body).value_or(0)));
     return answer && answer->status == done;
   }
   Result<Data> ask_copy(const ShardId& shard, const NodeId& from) const {

@@ -40,6 +40,7 @@ class Outside {
   struct Ended {
     int status = 0;
     bool killed = false;  // by the signal of that number, `status`
+    bool asked = false;   // to end, by a signal that was meant for it and us
   };
   using Writer = std::function<Result<void>(std::string_view)>;
 

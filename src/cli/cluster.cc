@@ -22,16 +22,6 @@ struct Options {
 
 using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const Options&)>;
 
-void operate(Session& session, const Options& options, const Decide& decide, const KindList& kinds) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(kinds);
-  if (!seen) return;
-  change(session, *outside, *cluster, decide(*seen, options), options.change);
-}
-
 // 1. How it stands.
 
 struct Sums {
@@ -131,14 +121,8 @@ std::string cluster_as(Session& session, const control::Snapshot& seen, Output o
 }
 
 void view(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.watch) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  show(session, *outside, interrupt ? &*interrupt : nullptr, [&]() -> std::optional<std::string> {
-    const auto seen = cluster->read_existing(all_kinds());
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) -> std::optional<std::string> {
+    const auto seen = cluster.read_existing(all_kinds());
     if (!seen) return std::nullopt;
     return cluster_as(session, *seen, options.output);
   });
@@ -147,37 +131,29 @@ void view(Session& session, const Options& options) {
 // 2. Orphans.
 
 std::string orphans_as(const std::vector<control::OrphanState>& orphans, Output output) {
-  if (output == Output::name) {
-    std::string out;
-    for (const auto& orphan : orphans) out += fmt::format("shard/{}\n", format(orphan.shard));
-    return out;
-  }
-  if (output == Output::table || output == Output::wide) {
+  using control::OrphanState;
+  const auto table_of = [&](bool) {
     Table table({"SHARD", "NODE", "EPOCH"});
-    for (const auto& orphan : orphans) table.add({format(orphan.shard), orphan.node.str(), fmt::format("{}", orphan.epoch)});
+    for (const OrphanState& orphan : orphans)
+      table.add({format(orphan.shard), orphan.node.str(), fmt::format("{}", orphan.epoch)});
     return table.format();
-  }
-  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
-  out.begin_list();
-  for (const auto& orphan : orphans) {
+  };
+  const auto write = [](Writer& out, const OrphanState& orphan) {
     out.begin_map(Writer::Flow::line).key("shard").text(format(orphan.shard)).key("node").text(orphan.node.str());
     out.key("epoch").number(orphan.epoch.value()).end_map();
-  }
-  out.end_list();
-  return std::move(out).take();
+  };
+  return list_as(
+      orphans, output, table_of, [](const OrphanState& orphan) { return "shard/" + format(orphan.shard); }, write);
 }
 
 void adopt(Session& session, const Options& options) {
+  if (options.all) return operate(session, options.reach, options.change, workload_kinds(), control::adopt_all);
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto cluster = open_cluster(session, *outside, options.reach);
   if (!cluster) return;
   const auto seen = cluster->read_existing(workload_kinds());
   if (!seen) return;
-  if (options.all) {
-    change(session, *outside, *cluster, control::adopt_all(*seen), options.change);
-    return;
-  }
   const auto orphans = control::orphans_of(*seen);
   session.print(orphans_as(orphans, options.change.output));
   if (!orphans.empty()) session.say("--all adopts them; `evenkeel shard adopt` and `evenkeel shard drop` decide one by one");
@@ -191,7 +167,10 @@ CLI::App* add_verb(CLI::App& noun, Session& session, const std::string& name, co
   command->footer(footer);
   add_change_options(*command, session, options->change, false);
   add_cluster_reach(*command, session, options->reach);
-  command->callback([&session, options, decide = std::move(decide)] { operate(session, *options, decide, node_kinds()); });
+  command->callback([&session, options, decide = std::move(decide)] {
+    operate(session, options->reach, options->change, node_kinds(),
+            [&](const control::Snapshot& seen) { return decide(seen, *options); });
+  });
   return command;
 }
 

@@ -30,6 +30,10 @@ const KindList& node_kinds() {
                               Kind::permit, Kind::waits, Kind::workload, Kind::shards};
   return kinds;
 }
+const KindList& permit_kinds() {
+  static const KindList kinds{Kind::config, Kind::node, Kind::live, Kind::member, Kind::beat, Kind::permit};
+  return kinds;
+}
 const KindList& workload_kinds() {
   static const KindList kinds{Kind::config, Kind::node,   Kind::live,  Kind::member, Kind::beat, Kind::workload,
                               Kind::shards, Kind::report, Kind::order, Kind::view,   Kind::waits};
@@ -144,8 +148,10 @@ std::string OpenCluster::key_of(const Key& key) const {
       return keys.workload(key.workload);
     case Kind::order:
       return keys.order({key.workload, key.shard});
+    case Kind::permit:
+      return keys.permit(key.node);
     default:
-      ensure(key.kind == Kind::config, "operators write config, nodes, workloads and orders");
+      ensure(key.kind == Kind::config, "operators write config, nodes, workloads, orders and permits");
       return keys.config();
   }
 }
@@ -161,6 +167,7 @@ std::string OpenCluster::text_of(const Key& key) const {
   if (const auto* node = std::get_if<NodeDocument>(&*document)) return format(*node);
   if (const auto* workload = std::get_if<WorkloadDocument>(&*document)) return format(*workload);
   if (const auto* order = std::get_if<OrderDocument>(&*document)) return format(*order);
+  if (const auto* permit = std::get_if<PermitDocument>(&*document)) return format(*permit);
   return entry.value;
 }
 
@@ -186,7 +193,7 @@ Result<store::Revision> OpenCluster::commit(const control::Changes& changes) {
       const std::string key = key_of(write.key);
       const auto before = read_.find(key);
       txn.compare(before == read_.end() ? store::absent(key) : store::unchanged(before->second));
-      txn.put(key, write.text);
+      write.text.empty() ? txn.erase(key) : txn.put(key, write.text);
     } while (++at < changes.writes.size() && changes.writes[from].key.kind == Kind::order && at - from < together_max);
     const std::string context = from == 0 ? "" : fmt::format("{} of {} are written", from, changes.writes.size());
     auto done = store_->txn(std::move(txn));
@@ -223,6 +230,8 @@ std::string name_of(const ClusterId& cluster, const Key& key) {
       return fmt::format("workload/{}", key.workload);
     case Kind::order:
       return fmt::format("shard/{}/{}", key.workload, key.shard);
+    case Kind::permit:
+      return fmt::format("permit/{}", key.node);
     default:
       return fmt::format("cluster/{}", cluster);
   }
@@ -306,7 +315,8 @@ std::string written_as(const OpenCluster& cluster, const control::Changes& chang
   if (output == Output::table || output == Output::wide) {
     if (!revision) return diffs_of(cluster, changes);
     std::string out;
-    for (const control::Write& write : changes.writes) out += fmt::format("{} written\n", name_of(cluster.name(), write.key));
+    for (const control::Write& write : changes.writes)
+      out += fmt::format("{} {}\n", name_of(cluster.name(), write.key), write.text.empty() ? "removed" : "written");
     return out;
   }
   Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
@@ -321,7 +331,8 @@ std::string written_as(const OpenCluster& cluster, const control::Changes& chang
   return std::move(out).take();
 }
 
-// True: it was answered by yes.
+}  // namespace
+
 bool agreed(Session& session, Outside& outside, const std::string& question) {
   const auto answer = outside.ask(fmt::format("{} [y/N] ", question));
   if (!answer) return session.fail(answer.error()), false;
@@ -334,8 +345,6 @@ bool agreed(Session& session, Outside& outside, const std::string& question) {
   session.fail(Error{Code::cancelled, "nothing is written"});
   return false;
 }
-
-}  // namespace
 
 bool change(Session& session, Outside& outside, OpenCluster& cluster, const Result<control::Changes>& changes,
             const ChangeOptions& options, const std::string& question, std::string* later) {
@@ -365,15 +374,31 @@ void add_watch(CLI::App& command, bool& watch) {
   command.add_flag("--watch", watch, "Look again each second, and print what changed, until interrupted");
 }
 
-void show(Session& session, Outside& outside, Interrupt* watching, const std::function<std::optional<std::string>()>& look) {
+void operate(Session& session, const ClusterReach& reach, const ChangeOptions& options, const KindList& kinds,
+             const std::function<Result<control::Changes>(const control::Snapshot&)>& decide, const std::string& question) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  const auto cluster = open_cluster(session, *outside, reach);
+  if (!cluster) return;
+  if (const auto seen = cluster->read_existing(kinds)) change(session, *outside, *cluster, decide(*seen), options, question);
+}
+
+void show(Session& session, const ClusterReach& reach, bool watch,
+          const std::function<std::optional<std::string>(OpenCluster&)>& look) {
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return;
+  std::optional<Interrupt> watching;
+  if (watch) watching.emplace(*outside);  // before the first thread
+  const auto cluster = open_cluster(session, *outside, reach);
+  if (!cluster) return;
   std::optional<std::string> before;
   do {
-    auto text = look();
+    auto text = look(*cluster);
     if (!text || session.status != Exit::done) return;
-    const bool clears = watching != nullptr && outside.terminal();
+    const bool clears = watch && outside->terminal();
     if (text != before) session.print((clears ? "\033[H\033[J" : before ? "\n" : "") + *text);
     before = std::move(text);
-  } while (session.status == Exit::done && watching != nullptr && watching->wait(1s) != Outside::Signal::stop);
+  } while (session.status == Exit::done && watching && watching->wait(1s) != Outside::Signal::stop);
 }
 
 }  // namespace evenkeel::cli

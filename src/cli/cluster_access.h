@@ -3,12 +3,16 @@
 // about and written.
 //
 //   Options: add_cluster_reach, add_change_options
+//   operate(session, options.reach, options.change, node_kinds(), [&](const control::Snapshot& seen) { return control::operate(seen, …); });
+//
+// or, for who has more to do in between:
 //   auto cluster = open_cluster(session, *outside, options.reach);
-//   const auto seen = cluster->read(node_kinds);                              // documents, and the revisions at which they were read
-//   change(session, *cluster, control::operate(*seen, …), options.change);    // compares those revisions
+//   const auto seen = cluster->read(node_kinds());                                      // documents, and the revisions at which they were read
+//   change(session, *outside, *cluster, control::operate(*seen, …), options.change);    // compares those revisions
 //
 // What is written was decided by control/operate.h; nothing is decided here.
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,9 +36,10 @@ void add_cluster_reach(CLI::App& command, Session& session, ClusterReach& reach)
 // Throws CLI::ValidationError if it is no name.
 ClusterId cluster_of(const Outside& outside, const ClusterReach& reach);
 
-// Everything about nodes; about workloads and shards; and all of both, as a plan needs it.
+// Everything about nodes; who is there and may stop, and nothing about shards; about workloads and shards; and all of them, as a plan needs it.
 using KindList = std::vector<Key::Kind>;
 const KindList& node_kinds();
+const KindList& permit_kinds();
 const KindList& workload_kinds();
 const KindList& all_kinds();
 
@@ -87,14 +92,21 @@ void add_change_options(CLI::App& command, Session& session, ChangeOptions& opti
 bool change(Session& session, Outside& outside, OpenCluster& cluster, const Result<control::Changes>& changes,
             const ChangeOptions& options, const std::string& question = "", std::string* later = nullptr);
 
-// What a document is called: "node/n1", "workload/t1", "shard/t1/9", "cluster/pages".
+// Reads the documents of these kinds, decides, and makes the change.
+void operate(Session& session, const ClusterReach& reach, const ChangeOptions& options, const KindList& kinds,
+             const std::function<Result<control::Changes>(const control::Snapshot&)>& decide, const std::string& question = "");
+
+// True: the question was answered by yes; else the session knows.
+bool agreed(Session& session, Outside& outside, const std::string& question);
+
+// What a document is called: "node/n1", "workload/t1", "shard/t1/9", "permit/n1", "cluster/pages".
 std::string name_of(const ClusterId& cluster, const Key& key);
 // What becomes of a document, line by line: "- " goes, "+ " comes; lines that stay only beside those.
 std::string diff_of(const std::string& before, const std::string& after);
 
 void add_watch(CLI::App& command, bool& watch);
-// `look` gives what is to be printed, or nothing after the session was told. If `watching`, which was made before the cluster was opened, it is
-// printed again each time it is another, until interrupted.
-void show(Session& session, Outside& outside, Interrupt* watching, const std::function<std::optional<std::string>()>& look);
+// `look` gives what is to be printed, or nothing after the session was told. With `watch` it is printed again each time it is another, until interrupted.
+void show(Session& session, const ClusterReach& reach, bool watch,
+          const std::function<std::optional<std::string>(OpenCluster&)>& look);
 
 }  // namespace evenkeel::cli

@@ -59,6 +59,7 @@ CLI::Option* add_count(CLI::App& command, const std::string& name, std::uint64_t
 void add_validate(CLI::App& app, Session& session);
 void add_plan(CLI::App& app, Session& session);
 void add_serve(CLI::App& app, Session& session);
+void add_agent(CLI::App& app, Session& session);
 void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);
@@ -67,6 +68,7 @@ void add_cluster(CLI::App& app, Session& session);
 void add_node(CLI::App& app, Session& session);
 void add_workload(CLI::App& app, Session& session);
 void add_shard(CLI::App& app, Session& session);
+void add_rollout(CLI::App& app, Session& session);
 void add_apply(CLI::App& app, Session& session);
 void add_sim(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
@@ -103,6 +105,8 @@ void add_node_list(CLI::App& app, Session& session);
 void add_node_show(CLI::App& app, Session& session);
 void add_node_drain(CLI::App& app, Session& session);
 void add_node_set(CLI::App& app, Session& session);
+void add_node_stoppable(CLI::App& app, Session& session);
+void add_node_permit(CLI::App& app, Session& session);
 
 // The verbs of `evenkeel lock`.
 void add_lock_run(CLI::App& app, Session& session);

@@ -18,15 +18,10 @@ struct Options {
 
 using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const Options&)>;
 
-// Reads, decides, writes. `question` is asked first, if there is one.
 void operate(Session& session, const Options& options, const Decide& decide, const std::string& question = "") {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(node_kinds());
-  if (!seen) return;
-  change(session, *outside, *cluster, decide(*seen, options), options.change, question);
+  operate(
+      session, options.reach, options.change, node_kinds(), [&](const control::Snapshot& seen) { return decide(seen, options); },
+      question);
 }
 
 struct Verb {
@@ -173,6 +168,8 @@ void add_node(CLI::App& app, Session& session) {
   add_bar(*noun, session, true);
   add_bar(*noun, session, false);
   add_node_set(*noun, session);
+  add_node_stoppable(*noun, session);
+  add_node_permit(*noun, session);
   noun->require_subcommand(1);
 }
 

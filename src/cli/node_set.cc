@@ -25,13 +25,8 @@ Result<control::Changes> decide(const control::Snapshot& seen, const Options& op
 }
 
 void set(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(node_kinds());
-  if (!seen) return;
-  change(session, *outside, *cluster, decide(*seen, options), options.change);
+  operate(session, options.reach, options.change, node_kinds(),
+          [&](const control::Snapshot& seen) { return decide(seen, options); });
 }
 
 }  // namespace

@@ -67,17 +67,9 @@ void write_node(Writer& out, const NodeSurvey& node) {
 }
 
 std::string nodes_as(const std::vector<NodeSurvey>& nodes, Output output) {
-  if (output == Output::table || output == Output::wide) return table_of(nodes, output == Output::wide);
-  if (output == Output::name) {
-    std::string out;
-    for (const NodeSurvey& node : nodes) out += fmt::format("node/{}\n", node.node);
-    return out;
-  }
-  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
-  out.begin_list();
-  for (const NodeSurvey& node : nodes) write_node(out, node);
-  out.end_list();
-  return std::move(out).take();
+  return list_as(
+      nodes, output, [&](bool wide) { return table_of(nodes, wide); },
+      [](const NodeSurvey& node) { return fmt::format("node/{}", node.node); }, write_node);
 }
 
 std::string amounts_of(const Amounts& amounts) {
@@ -146,13 +138,7 @@ std::optional<std::string> look(Session& session, OpenCluster& cluster, const Op
 }
 
 void view(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.watch) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  show(session, *outside, interrupt ? &*interrupt : nullptr, [&] { return look(session, *cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
 std::shared_ptr<Options> options_of(CLI::App& command, Session& session) {

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "evenkeel/base/write.h"
+
 namespace evenkeel::cli {
 
 enum class Output : std::uint8_t {
@@ -29,5 +31,22 @@ class Table {
  private:
   std::vector<std::vector<std::string>> rows_;  // the header first
 };
+
+// A list in any of the forms: `table_of(wide)` for people, `name_of(one)` as kind/name, `write(writer, one)` as a map.
+template <class T, class TableOf, class NameOf, class Write>
+std::string list_as(const std::vector<T>& all, Output output, const TableOf& table_of, const NameOf& name_of,
+                    const Write& write) {
+  if (output == Output::table || output == Output::wide) return table_of(output == Output::wide);
+  if (output == Output::name) {
+    std::string out;
+    for (const T& one : all) out += name_of(one) + '\n';
+    return out;
+  }
+  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
+  out.begin_list();
+  for (const T& one : all) write(out, one);
+  out.end_list();
+  return std::move(out).take();
+}
 
 }  // namespace evenkeel::cli

@@ -169,6 +169,7 @@ bool Process::pass_on(int signal, bool to_us_alone) {
   const std::lock_guard lock(mutex_);
   if (child_ == 0) return false;
   if (to_us_alone) kill(child_, signal);
+  asked_ = asked_ || asks_for_the_end(signal);
   return true;
 }
 
@@ -192,6 +193,7 @@ Result<Outside::Ended> Process::run(const Command& command) {
     }
     child_ = child;
     ran_ = true;
+    asked_ = false;
     adopting_ = command.adopt;
   }
   int number = 0;
@@ -199,15 +201,17 @@ Result<Outside::Ended> Process::run(const Command& command) {
   close(report[0]);
   // It is looked at first and taken away under the lock, so that no signal is ever passed on to a later process of its number.
   siginfo_t ended{};
+  bool asked = false;
   while (waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
   }
   {
     const std::lock_guard lock(mutex_);
     waitpid(child, nullptr, 0);
     child_ = 0;
+    asked = asked_;
   }
   if (failed) return fail(not_started(words[0], number));
-  return Ended{.status = ended.si_status, .killed = ended.si_code != CLD_EXITED};
+  return Ended{.status = ended.si_status, .killed = ended.si_code != CLD_EXITED, .asked = asked};
 }
 
 void Process::end_command(End how) {

@@ -36,7 +36,8 @@ class Process final : public Outside {
   std::mutex mutex_;
   bool adopting_ = false;
   bool ran_ = false;
-  pid_t child_ = 0;  // 0: none. Its number is not given to another process before this is 0 again.
+  bool asked_ = false;  // the command, to end
+  pid_t child_ = 0;     // 0: none. Its number is not given to another process before this is 0 again.
 };
 
 }  // namespace evenkeel::cli

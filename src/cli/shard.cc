@@ -21,13 +21,9 @@ void order(Session& session, const Options& options, const Decide& decide, const
   if (!shard) throw CLI::ValidationError("SHARD", shard.error().message);
   std::vector<NodeId> nodes;
   for (const std::string& node : options.nodes) nodes.emplace_back(node);
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(workload_kinds());
-  if (!seen) return;
-  change(session, *outside, *cluster, decide(*seen, *shard, nodes), options.change, question);
+  operate(
+      session, options.reach, options.change, workload_kinds(),
+      [&](const control::Snapshot& seen) { return decide(seen, *shard, nodes); }, question);
 }
 
 std::shared_ptr<Options> options_of(CLI::App& command, Session& session, bool asks) {

@@ -102,17 +102,9 @@ void write_row(Writer& out, const Row& row) {
 }
 
 std::string rows_as(const std::vector<Row>& rows, Output output) {
-  if (output == Output::table || output == Output::wide) return table_of(rows, output == Output::wide);
-  if (output == Output::name) {
-    std::string out;
-    for (const Row& row : rows) out += fmt::format("shard/{}\n", format(row.shard));
-    return out;
-  }
-  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
-  out.begin_list();
-  for (const Row& row : rows) write_row(out, row);
-  out.end_list();
-  return std::move(out).take();
+  return list_as(
+      rows, output, [&](bool wide) { return table_of(rows, wide); }, [](const Row& row) { return "shard/" + format(row.shard); },
+      write_row);
 }
 
 // One shard: what is decided, and beside it, node by node, what was told, what the node says, and what clients see.
@@ -237,13 +229,7 @@ void view(Session& session, const Options& options) {
   if (!options.shard.empty()) {
     if (const auto shard = parse_shard_id(options.shard); !shard) throw CLI::ValidationError("SHARD", shard.error().message);
   }
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.watch) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  show(session, *outside, interrupt ? &*interrupt : nullptr, [&] { return look(session, *cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
 }  // namespace

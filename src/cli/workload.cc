@@ -27,33 +27,29 @@ std::string_view state_of(const WorkloadSurvey& one) {
   return one.split_from > 0 ? "being split" : "well";
 }
 
-std::string workloads_as(const std::vector<WorkloadSurvey>& workloads, Output output) {
-  if (output == Output::name) {
-    std::string out;
-    for (const WorkloadSurvey& one : workloads) out += fmt::format("workload/{}\n", one.workload);
-    return out;
-  }
+std::string table_of(const std::vector<WorkloadSurvey>& workloads) {
   const auto text = [](std::uint32_t number) { return fmt::format("{}", number); };
-  if (output == Output::table || output == Output::wide) {
-    Table table({"WORKLOAD", "STATE", "SHARDS", "REPLICAS", "LED", "BELOW MIN", "INCOMPLETE", "ERRORS"});
-    for (const WorkloadSurvey& one : workloads) {
-      table.add({one.workload.str(), std::string(state_of(one)), text(one.shards), text(one.replicas),
-                 one.leads ? text(one.led) : "", text(one.below_min_active), text(one.incomplete), text(one.errors)});
-    }
-    return table.format();
-  }
-  Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
-  out.begin_list();
+  Table table({"WORKLOAD", "STATE", "SHARDS", "REPLICAS", "LED", "BELOW MIN", "INCOMPLETE", "ERRORS"});
   for (const WorkloadSurvey& one : workloads) {
-    out.begin_map(Writer::Flow::line).key("workload").text(one.workload.str()).key("state").text(state_of(one));
-    out.key("shards").number(one.shards).key("replicas").number(one.replicas).key("min_active").number(one.min_active);
-    if (one.leads) out.key("led").number(one.led);
-    out.key("below_min_active").number(one.below_min_active).key("incomplete").number(one.incomplete);
-    if (one.split_from > 0) out.key("split_from").number(one.split_from).key("unborn").number(one.unborn);
-    out.key("errors").number(one.errors).key("deleted").flag(one.deleted).end_map();
+    table.add({one.workload.str(), std::string(state_of(one)), text(one.shards), text(one.replicas),
+               one.leads ? text(one.led) : "", text(one.below_min_active), text(one.incomplete), text(one.errors)});
   }
-  out.end_list();
-  return std::move(out).take();
+  return table.format();
+}
+
+void write_workload(Writer& out, const WorkloadSurvey& one) {
+  out.begin_map(Writer::Flow::line).key("workload").text(one.workload.str()).key("state").text(state_of(one));
+  out.key("shards").number(one.shards).key("replicas").number(one.replicas).key("min_active").number(one.min_active);
+  if (one.leads) out.key("led").number(one.led);
+  out.key("below_min_active").number(one.below_min_active).key("incomplete").number(one.incomplete);
+  if (one.split_from > 0) out.key("split_from").number(one.split_from).key("unborn").number(one.unborn);
+  out.key("errors").number(one.errors).key("deleted").flag(one.deleted).end_map();
+}
+
+std::string workloads_as(const std::vector<WorkloadSurvey>& workloads, Output output) {
+  return list_as(
+      workloads, output, [&](bool) { return table_of(workloads); },
+      [](const WorkloadSurvey& one) { return fmt::format("workload/{}", one.workload); }, write_workload);
 }
 
 // How it stands, and its spec as it is written.
@@ -96,13 +92,7 @@ std::optional<std::string> look(Session& session, OpenCluster& cluster, const Op
 }
 
 void view(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.watch) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  show(session, *outside, interrupt ? &*interrupt : nullptr, [&] { return look(session, *cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
 void create(Session& session, Options options) {
@@ -122,25 +112,17 @@ void create(Session& session, Options options) {
 }
 
 void remove(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(node_kinds());
-  if (!seen) return;
-  change(session, *outside, *cluster, control::delete_workload(*seen, WorkloadId(options.workload)), options.change,
-         fmt::format("Delete {} with all its data? There is no way back.", options.workload));
+  operate(
+      session, options.reach, options.change, node_kinds(),
+      [&](const control::Snapshot& seen) { return control::delete_workload(seen, WorkloadId(options.workload)); },
+      fmt::format("Delete {} with all its data? There is no way back.", options.workload));
 }
 
 void split(Session& session, const Options& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(workload_kinds());
-  if (!seen) return;
-  change(session, *outside, *cluster, control::split_workload(*seen, WorkloadId(options.workload)), options.change,
-         fmt::format("Split the shards of {}, each into two? There is no way back.", options.workload));
+  operate(
+      session, options.reach, options.change, workload_kinds(),
+      [&](const control::Snapshot& seen) { return control::split_workload(seen, WorkloadId(options.workload)); },
+      fmt::format("Split the shards of {}, each into two? There is no way back.", options.workload));
 }
 
 void add_views(CLI::App& noun, Session& session) {

@@ -4,6 +4,7 @@
 //   machine.h           the pure core: documents, answers and the time in; documents to be written out
 //   broken.h            rules that tests switch off, to see that it is noticed
 //   operate.h           what operators ask, as pure functions: documents in, documents to be written out
+//   rollout.h           a rolling restart: whom to ask for a permit next, and who may be stopped now
 //   survey.h            how a cluster stands, from its documents alone
 //   shell/controller.h  the core on a loop and a store: election, watches, guarded writes, placement, wake-ups
 //

@@ -188,14 +188,12 @@ void Machine::Work::forget_office() {
     unit.progress.clear();
     unit.gave_up.clear();
     std::ranges::fill(unit.timers, detail::ShardTimers{});
-    std::ranges::fill(unit.wanted, std::nullopt);
-    for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot)
-      world_.index(static_cast<std::uint32_t>(&unit - world_.units.data()), slot);
     if (unit.status == Unit::Status::writing) unit.status = Unit::Status::unread;
     unit.pending.reset();
     unit.put_off.clear();
     unit.rests_until = {};
   }
+  world_.want_nothing();
 }
 
 void Machine::Work::take(Elected elected) {
@@ -346,7 +344,7 @@ void Machine::Work::take(Planned planned) {
   const Cluster problem = *std::exchange(problem_, std::nullopt);
   if (!active_) return;
   note_refusals(planned.plan);
-  if (!may_move()) {
+  if (!may_move() || plan_outdated_) {
     world_.plan_due = true;  // once it may
     return;
   }
@@ -399,6 +397,7 @@ void Machine::Work::ask_for_plan() {
     say(Event::Kind::error, std::nullopt, std::nullopt, fmt::format("cannot be planned: {}", trouble.what));
   if (problem_->workloads.empty()) return problem_.reset();
   planning_ = true;
+  plan_outdated_ = false;
   out_.plan = *problem_;
 }
 

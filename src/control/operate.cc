@@ -320,7 +320,44 @@ Result<Changes> override_node(const Snapshot& seen, const NodeId& node, NodeDocu
   return changed(key_of(node), before, after, fmt::format("{} has all that already", node));
 }
 
-// 3. What is in the way.
+// 3. Permits.
+
+namespace {
+
+Key permit_key(const NodeId& node) { return {.kind = Key::Kind::permit, .node = node}; }
+
+}  // namespace
+
+Result<Changes> ask_permit(const Snapshot& seen, const NodeId& node, const PermitWish& wish) {
+  using Stage = PermitDocument::Stage;
+  if (const auto good = check_node(seen, node); !good) return fail(good.error());
+  if (!is_there(seen, node)) return fail(Code::refused, "{} is not there, so there is nothing to stop", node);
+  const PermitDocument after{
+      .incarnation = seen.said(node)->incarnation, .allow_outage = wish.allow_outage, .timeout = wish.timeout};
+  const auto before = find_optional(seen.permits, node);
+  if (before && before->incarnation == after.incarnation) {
+    const bool same = before->allow_outage == after.allow_outage && before->timeout == after.timeout;
+    if (before->stage == Stage::go) return Changes{.writes = {}, .notes = {fmt::format("{} may stop already", node)}};
+    if (before->stage == Stage::granted)
+      return Changes{.writes = {}, .notes = {fmt::format("{} hands over what it leads already", node)}};
+    if (before->stage == Stage::asked && same) return Changes{.writes = {}, .notes = {fmt::format("{} has asked already", node)}};
+  }
+  return changed(permit_key(node), before, after, fmt::format("{} has asked already", node));
+}
+
+Result<Changes> revoke_permit(const Snapshot& seen, const NodeId& node) {
+  if (const auto good = check_node(seen, node); !good) return fail(good.error());
+  const auto permit = seen.permits.find(node);
+  if (permit == seen.permits.end()) return Changes{.writes = {}, .notes = {fmt::format("{} has no permit", node)}};
+  Changes changes{.writes = {{.key = permit_key(node), .text = ""}}, .notes = {}};
+  if (permit->second.stage != PermitDocument::Stage::go) return changes;
+  changes.notes.push_back(is_there(seen, node)
+                              ? fmt::format("{} may stop already: make sure that nobody stops it now", node)
+                              : fmt::format("{} is gone: it counts as lost from now on, and is waited for as such", node));
+  return changes;
+}
+
+// 4. What is in the way.
 
 namespace {
 
@@ -336,10 +373,13 @@ struct Consulted {
   std::optional<Cluster> plan;
   std::optional<std::string> standstill;
 };
-Consulted consult(const Snapshot& seen) {
+MachineOptions plans_at_once(const Snapshot& seen) {
   MachineOptions options{.cluster = seen.cluster};
-  options.plan_pause = options.plan_patience = {};  // it is asked for at once
-  Machine machine(options);
+  options.plan_pause = options.plan_patience = {};
+  return options;
+}
+Consulted consult(const Snapshot& seen) {
+  Machine machine(plans_at_once(seen));
   Output out = detail::feed(machine, seen, Instant{});
   const Overview overview = machine.overview();
   Consulted found{.plan = std::move(out.plan), .standstill = std::nullopt};
@@ -361,6 +401,23 @@ Consulted consult(const Snapshot& seen) {
 
 std::optional<std::string> standstill(const Snapshot& seen) { return consult(seen).standstill; }
 
+std::vector<Stoppable> each_stoppable(const Snapshot& seen, const std::vector<std::vector<NodeId>>& sets) {
+  Machine machine(plans_at_once(seen));
+  const Output out = detail::feed(machine, seen, Instant{});
+  const auto ask = [&] {
+    std::vector<Stoppable> answers;
+    for (const auto& nodes : sets) answers.push_back(machine.stoppable(nodes));
+    return answers;
+  };
+  auto answers = ask();
+  // Whether there is room for another copy, where that is what is missing, only a plan knows.
+  if (!out.plan || std::ranges::all_of(answers, &Stoppable::all)) return answers;
+  machine.step(Planned{place::plan(*out.plan)}, Instant{});
+  return ask();
+}
+
+Stoppable stoppable(const Snapshot& seen, const std::vector<NodeId>& nodes) { return each_stoppable(seen, {nodes}).front(); }
+
 std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most) {
   const auto [plan, still] = consult(seen);
   if (still) return {*still};
@@ -381,7 +438,7 @@ std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std
   return found;
 }
 
-// 4. The cluster.
+// 5. The cluster.
 
 namespace {
 

@@ -55,7 +55,7 @@ struct Snapshot {
 
 struct Write {
   Key key;
-  std::string text;  // the whole document
+  std::string text;  // the whole document; empty: it goes
   friend bool operator==(const Write&, const Write&) = default;
 };
 struct Changes {
@@ -91,6 +91,21 @@ Result<Changes> override_node(const Snapshot& seen, const NodeId& node, NodeDocu
 std::vector<std::string> obstacles(const Snapshot& seen, const NodeId& node, std::size_t most = 10);
 // Why nothing moves anywhere, and what ends that; nothing if things move. The first of the obstacles, and then the only one.
 std::optional<std::string> standstill(const Snapshot& seen);
+
+// Whether these could stop now, all of them together, as a controller that reads this would say. Makes a plan if they could not.
+Stoppable stoppable(const Snapshot& seen, const std::vector<NodeId>& nodes);
+// The same for several sets, each for itself, at little more than the cost of one.
+std::vector<Stoppable> each_stoppable(const Snapshot& seen, const std::vector<std::vector<NodeId>>& sets);
+// Asks for a stop permit on behalf of a node, for who is about to stop it; the controller answers in the permit. A node asks for its own when it leaves, and
+// finds the one that was given.
+struct PermitWish {
+  bool allow_outage = false;
+  std::optional<Duration> timeout;  // from when it may stop; else the cluster's
+  friend bool operator==(const PermitWish&, const PermitWish&) = default;
+};
+Result<Changes> ask_permit(const Snapshot& seen, const NodeId& node, const PermitWish& wish);
+// Takes it back. Of one that may stop already only who would stop it knows whether that is still true: then there is a note.
+Result<Changes> revoke_permit(const Snapshot& seen, const NodeId& node);
 
 // 2. The cluster.
 

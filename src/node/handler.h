@@ -79,7 +79,7 @@ class ShardHandler {
   virtual Sealed seal(const ShardId& shard, Epoch epoch) = 0;
   // Of a shard that is not here: nothing.
   virtual Status report(const ShardId& shard) = 0;
-  // What is on disk, before the node joins.
+  // What is on disk, before the node joins. Read it then: until then another process may have had the data folder.
   virtual std::vector<Held> inventory() { return {}; }
 };
 

@@ -65,8 +65,8 @@ struct NodeOptions {
   Amounts used;
   Quantity power{1};
   std::vector<StateModelId> state_models;  // that the handler can carry; empty: any
-  // Folder: the data id, and a lock. Who gets the lock need not wait for the end of a session that another process had with this folder:
-  // that process is dead. Empty: nothing is kept, and each process is a new disk.
+  // Folder: the data id, and a lock. While another process has the lock this one takes no part, and asks the handler for nothing. Who gets it need not wait
+  // for the end of a session that another process had with this folder: that process is dead. Empty: nothing is kept, and each process is a new disk.
   std::string data;
   Duration session_ttl = 10s;  // at least 300ms
   OnStuck on_stuck = OnStuck::exit;
@@ -91,6 +91,9 @@ class Node {
   virtual Result<> ready(Duration timeout) = 0;
   // Asks for a permit, hands leaders over, closes replicas, ends the session. Says what it could not finish in time; it is gone then anyway.
   virtual Result<> leave(Duration timeout) = 0;
+  // A peer, or a third system, refuses what this node says of the shard, since it knows of an epoch `by` that is higher: may_lead() soon turns false
+  // for all that are older. With `fencing: epoch` and without a session nothing else tells a leader that it has a successor.
+  virtual void refused(const ShardId& shard, Epoch by) = 0;
   // Loads and progress changed a lot: a pulse is sent now, rather than when the next one is due. Nothing comes of it while no controller is connected.
   virtual void touch(const ShardId& shard) = 0;
 };

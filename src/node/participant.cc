@@ -421,6 +421,7 @@ bool Participant::settled() const { return work_->settled(); }
 bool Participant::ready() const { return work_->ready(); }
 std::size_t Participant::untold() const { return work_->untold(); }
 std::vector<Reconciler::Replica> Participant::replicas() const { return work_->replicas(); }
+void Participant::refused(const ShardId& shard, Epoch by) { work_->refused(shard, by); }
 void Participant::pulse_now() { work_->pulse_now(); }
 void Participant::leave(Duration timeout, store::Answer<void> answer) { work_->leave(timeout, std::move(answer)); }
 

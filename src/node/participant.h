@@ -56,6 +56,7 @@ class Participant {
   bool ready() const;          // the same, and for each document of what it holds it was told something
   std::size_t untold() const;  // documents for which it was not
   std::vector<Reconciler::Replica> replicas() const;
+  void refused(const ShardId& shard, Epoch by);
   // Rather than when the next one is due.
   void pulse_now();
   // Permit, leaders away, replicas closed, session ended. The answer says what was not finished.

@@ -165,6 +165,13 @@ class Reconciler::Work {
     advance(item);
   }
 
+  void on(const Refused& refused) {
+    const auto found = items_.find(refused.shard);
+    if (found == items_.end() || found->second.refused >= refused.by) return;
+    found->second.refused = refused.by;
+    advance(found->second);
+  }
+
   static void on_done(Item& item, const Transition& done) {
     item.state = done.to;
     item.last = done;

@@ -11,6 +11,7 @@
 //     It begins, at the entry's epoch, when the transition into it starts.
 //   - A seal is asked of the handler at once, in whatever state the replica is, also while a copy runs; never beside a transition that enters,
 //     renews or leaves a bounded state. Leading at an older epoch ends when the seal is read. What the handler says is reported.
+//   - A peer's refusal ends leading at an older epoch at once, as a seal does; without a session the replica steps down too.
 //   - The version that is reported is that of the entry taken up; but while the replica is in a bounded state, or something of an earlier
 //     entry that has to do with one runs, it is that of the latest entry that was carried out. So a leader that reports a version has left
 //     if it was to leave, and counts its peers as of that version.
@@ -81,9 +82,13 @@ struct SealDone {
   Epoch epoch;
   Result<Sealed> result;
 };
+struct Refused {  // a peer refuses what is older than this epoch
+  ShardId shard;
+  Epoch by;
+};
 struct Leaving {};  // close everything that is not in a bounded state; targets are not obeyed any more
 struct Tick {};
-using Input = std::variant<Joined, SessionLost, TargetRead, TargetGone, Begun, Transitioned, SealDone, Leaving, Tick>;
+using Input = std::variant<Joined, SessionLost, TargetRead, TargetGone, Begun, Transitioned, SealDone, Refused, Leaving, Tick>;
 
 // Effects, in the order in which they are to be performed.
 struct Start {

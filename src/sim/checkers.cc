@@ -400,7 +400,8 @@ void Checkers::Work::put_back(const store::Listing& contents) {
     next.disk = std::move(node.disk);
     next.on_disk = std::move(node.on_disk);
     next.told_off = std::move(node.told_off);
-    next.gone_since = seen_.now;
+    // Who was gone is waited for as long as the documents that are left say; how long that was then is not known here.
+    next.gone_since = node.joined ? seen_.now : node.gone_since;
     next.beatless_since = seen_.now;
   }
   for (auto& [id, shard] : before.shards) seen_.shards[id].said = std::move(shard.said);

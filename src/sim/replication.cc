@@ -157,7 +157,9 @@ void Service::Work::on_taken(const ShardId& shard, const Taken& taken) {
   if (taken.refused > Epoch(0)) {
     // At its epoch it will never lead again, whatever it is told.
     refuse_below(shard, std::max(taken.refused, taken.epoch));
-    return end_leading(shard, leading);
+    end_leading(shard, leading);
+    if (tell_refused) tell_refused(shard, taken.refused);
+    return;
   }
   const WorkloadFacts known = facts(shard);
   const auto peer = std::ranges::find(leading.peers, taken.node, &Peer::node);

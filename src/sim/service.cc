@@ -343,6 +343,7 @@ Service::Service(Services& services, ServiceOptions options)
 Service::~Service() = default;
 
 void Service::set_may_lead(std::function<bool(const ShardId&, Epoch)> may_lead) { work_->may_lead = std::move(may_lead); }
+void Service::set_refused(std::function<void(const ShardId&, Epoch)> refused) { work_->tell_refused = std::move(refused); }
 void Service::set_current(std::function<bool()> current) { work_->current = std::move(current); }
 
 void Service::transition(node::Transition transition, node::Turn, std::stop_token stop,

@@ -143,6 +143,7 @@ class Service final : public node::AsyncHandler, public Acting {
 
   // The participant's; before it is set nothing may lead.
   void set_may_lead(std::function<bool(const ShardId&, Epoch)> may_lead);
+  void set_refused(std::function<void(const ShardId&, Epoch)> refused);
   // Whether this process has the node's name now, for twins: the participant's is_current(). Unset: yes.
   void set_current(std::function<bool()> current);
 

@@ -190,6 +190,29 @@ def test_a_drain_is_waited_for(program):
         expect(process.returncode == 0 and "2 of 2 replicas have left n1" in said and "holds nothing" in said, said)
 
 
+def test_leave_to_stop(program):
+    with Cluster(program) as world:
+        world.fill()
+        lines = [line.split() for line in world.do("node", "stoppable", "n1").stdout.splitlines()]
+        expect(lines == [["NODE", "STOPPABLE", "WHY", "NOT"], ["n1", "yes", "-"]], f"{lines}")
+        done = subprocess.run([program, "node", "stoppable", "n1", "n2", "-o", "json"], env=world.environment, capture_output=True, text=True, timeout=PATIENCE)
+        answer = json.loads(done.stdout)
+        expect(done.returncode == 1 and not answer["all"] and answer["nodes"][1]["why_not"][0] == "t1/0 would have 1 serving, and needs 2", done.stdout + done.stderr)
+        world.do("node", "stoppable", "n1", "n9", status=3)
+        expect(world.do("node", "permit", "n1", "--for", "3m").stdout == "permit/n1 written\n", "asked for")
+        expect(world.get("permits/n1") == {"format": 1, "incarnation": identity("n1"), "stage": "asked", "timeout": "3m"}, "the document")
+        expect("has asked already" in world.do("node", "permit", "n1", "--for", "3m").stderr, "twice is once")
+        expect(world.do("node", "permit", "n1", "--revoke").stdout == "permit/n1 removed\n", "taken back")
+        expect("has no permit" in world.do("node", "permit", "n1", "--revoke").stderr, "nothing to take back")
+        world.put("permits/n1", incarnation=identity("n1"), stage="go")
+        expect("say --yes" in world.do("node", "permit", "n1", "--revoke", status=1).stderr, "it may be stopping")
+        expect(world.do("node", "permit", "n1", "--wait", "-o", "json").stdout == '{\n  "node": "n1",\n  "permit": "go"\n}\n', "it has one")
+        world.do("node", "permit", "n1", "--revoke", "--yes")
+        expect("n1 has asked to stop after 1ms" in world.do("node", "permit", "n1", "--wait", "--within", "1ms", status=5).stderr, "nobody answers")
+        expect("has no permit" in world.do("node", "permit", "n1", "--revoke").stderr, "who waits no longer wants it no longer")
+        expect("not there" in world.do("node", "permit", "n4", status=1).stderr, "nothing to stop")
+
+
 def test_removing_asks(program):
     with Cluster(program) as world:
         world.fill()

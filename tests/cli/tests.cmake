@@ -7,11 +7,14 @@ add_test(NAME cli.broker_live COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_L
 set_tests_properties(cli.broker_live PROPERTIES TIMEOUT 300)
 # A disk that fills up, a kill, and a time that is over, while `evenkeel plan` writes its result.
 add_test(NAME cli.plan_files COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/plan_files.py $<TARGET_FILE:evenkeel>)
-# A served store, locks, a view and a cluster's documents in it, and their commands; and the daemon.
-foreach(live store_live lock_live routes_live operate_live serve_live)
+# A served store, locks, a view and a cluster's documents in it, and their commands; the daemon; and nodes by agents.
+foreach(live store_live lock_live routes_live operate_live serve_live agent_live)
   add_test(NAME cli.${live} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${live}.py $<TARGET_FILE:evenkeel>)
   set_tests_properties(cli.${live} PROPERTIES TIMEOUT 300)
 endforeach()
 # What `make run` starts: daemon, nodes and a client.
 add_test(NAME cli.demo COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/demo_live.py $<TARGET_FILE:evenkeel>)
 set_tests_properties(cli.demo PROPERTIES TIMEOUT 600)
+# The same, every node of it restarted by `evenkeel rollout`.
+add_test(NAME cli.rollout COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/rollout_live.py $<TARGET_FILE:evenkeel>)
+set_tests_properties(cli.rollout PROPERTIES TIMEOUT 900)

@@ -66,6 +66,23 @@ TEST(HandOver, TheNewOneLeadsOnceItHasAllThatTheOldOneHad) {
   EXPECT_EQ(three.bench.shard().view.leader, NodeId(second));
 }
 
+// It has stepped down, and the new one still has to get from it what it had.
+TEST(HandOver, WhoWantsToStopMayNotBeforeTheNewOneLeads) {
+  Three three(2);
+  const std::string first = three.names[0];
+  three.say(first, [](ReplicaReport& report) { report.progress = 500; });
+  three.bench.ask_permit(first);
+  three.bench.run(5s);
+  EXPECT_FALSE(three.bench.shard().view.leader);
+  EXPECT_EQ(three.bench.permit(first)->stage, PermitDocument::Stage::granted);
+  for (const std::string& other : {three.names[1], three.names[2]})
+    three.say(other, [](ReplicaReport& report) { report.progress = 500; });
+  three.bench.run(1s);
+  EXPECT_EQ(three.bench.shard().view.leader, NodeId(three.names[1]));
+  EXPECT_EQ(three.bench.permit(first)->stage, PermitDocument::Stage::go);
+  EXPECT_FALSE(three.bench.said("failover"));
+}
+
 // It had more before it was started again.
 TEST(HandOver, PulsesOfAnEarlierProcessSayNothing) {
   Three three(2);

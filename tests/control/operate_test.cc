@@ -27,6 +27,8 @@ Document parsed(const Write& write) {
       return *parse_node(write.text, "");
     case Key::Kind::workload:
       return *parse_workload(write.text, write.key.workload, "");
+    case Key::Kind::permit:
+      return *parse_permit(write.text, "");
     default:
       return *parse_order(write.text, "");
   }
@@ -35,7 +37,8 @@ Document parsed(const Write& write) {
 // Writes what was decided, or says why it was refused.
 std::string carry_out(Bench& bench, const Result<Changes>& changes) {
   if (!changes) return fmt::format("{}", changes.error());
-  for (const Write& write : changes->writes) bench.put(write.key, parsed(write));
+  for (const Write& write : changes->writes)
+    bench.put(write.key, write.text.empty() ? std::nullopt : std::optional(parsed(write)));
   bench.run(1s);
   return fmt::format("{} written; {}", changes->writes.size(), fmt::join(changes->notes, "; "));
 }
@@ -64,6 +67,49 @@ class Operate : public testing::Test {
   }
   Bench bench;
 };
+
+TEST_F(Operate, APermitIsAskedForOnBehalfOfANode) {
+  const auto ask = [&](const NodeId& node, const PermitWish& wish = {}) {
+    return carry_out(bench, ask_permit(snapshot_of(bench), node, wish));
+  };
+  const auto revoke = [&](const NodeId& node) { return carry_out(bench, revoke_permit(snapshot_of(bench), node)); };
+  EXPECT_EQ(ask(n9), "there is no node \"n9\": known: n1, n2, n3 (not_found)");
+  EXPECT_EQ(revoke(n1), "0 written; n1 has no permit");
+  EXPECT_EQ(ask(n1, {.timeout = 3min}), "1 written; ");
+  EXPECT_EQ(bench.permit("n1")->stage, PermitDocument::Stage::go);
+  EXPECT_EQ(bench.permit("n1")->timeout, 3min);
+  EXPECT_EQ(ask(n1), "0 written; n1 may stop already");
+  EXPECT_EQ(revoke(n1), "1 written; n1 may stop already: make sure that nobody stops it now");
+  EXPECT_FALSE(bench.permit("n1"));
+  bench.run(10s);
+  EXPECT_EQ(bench.shard(0).view.others.size() + bench.shard(1).view.others.size(), 2u) << "it serves again";
+  bench.end("n3");
+  EXPECT_EQ(ask(n3), "n3 is not there, so there is nothing to stop (refused)");
+}
+
+TEST_F(Operate, APermitThatWaitsIsAskedForOnce) {
+  bench.config.maintenance = Maintenance{.reason = "disks"};
+  bench.configure();
+  const auto ask = [&](const PermitWish& wish) { return carry_out(bench, ask_permit(snapshot_of(bench), n1, wish)); };
+  EXPECT_EQ(ask({}), "1 written; ");
+  EXPECT_EQ(bench.permit("n1")->stage, PermitDocument::Stage::asked);
+  EXPECT_EQ(ask({}), "0 written; n1 has asked already");
+  EXPECT_EQ(ask({.timeout = 1min}), "1 written; ") << "for another time";
+  EXPECT_EQ(carry_out(bench, revoke_permit(snapshot_of(bench), n1)), "1 written; ");
+  EXPECT_FALSE(bench.permit("n1"));
+}
+
+// What documents say is what the controller says.
+TEST_F(Operate, WhoCouldStopIsKnownFromDocuments) {
+  for (const std::vector<NodeId>& set : {std::vector{n1}, std::vector{n1, n2}, std::vector{n1, n2, n3}}) {
+    const Stoppable by_documents = stoppable(snapshot_of(bench), set), by_machine = bench.machine->stoppable(set);
+    EXPECT_EQ(by_documents.all, by_machine.all);
+    ASSERT_EQ(by_documents.nodes.size(), by_machine.nodes.size());
+    for (std::size_t i = 0; i < set.size(); ++i) EXPECT_EQ(by_documents.nodes[i].why_not, by_machine.nodes[i].why_not);
+  }
+  EXPECT_TRUE(stoppable(snapshot_of(bench), {n1}).all);
+  EXPECT_FALSE(stoppable(snapshot_of(bench), {n1, n2, n3}).all);
+}
 
 TEST_F(Operate, ADrainedNodeIsEmptied) {
   EXPECT_EQ(operate(n1, Operation::drain, "old disk"), "1 written; ");

@@ -137,6 +137,57 @@ TEST(Maintenance, HoldsBackMovesThatHaveNotBegun) {
   EXPECT_NE(bench.why().find(fmt::format("would be dropped on {}, held back by", before[1])), std::string::npos) << bench.why();
 }
 
+// A plan that has not begun when maintenance does is of the past when it ends: things are planned as they are then.
+TEST(Maintenance, GivesUpPlansThatHaveNotBegun) {
+  Bench bench;
+  bench.config.settings.control.rebalance_delay = 0s;
+  bench.config.settings.control.max_offline = 1;
+  bench.config.settings.control.resume_offline = 0;
+  nodes(bench, 6, workload_of(1, 3));
+  const std::vector<NodeId> placement = bench.shard().record.placement;
+  const std::string gone = placement.back().str(), silent = placement.front().str();
+  bench.pulse(silent);
+  const auto plan = bench.planner;
+  bench.planner = [&](const Cluster& problem) {
+    bench.now = bench.now + 1min;  // it takes so long that another node is suspect when it comes
+    return plan(problem);
+  };
+  bench.end(gone);
+  bench.run(1s);
+  ASSERT_TRUE(bench.machine->overview().maintenance);
+  EXPECT_EQ(bench.shard().record.placement, placement);
+  bench.planner = plan;
+  bench.restart(gone);
+  bench.pulse(silent);
+  bench.run(1min);
+  EXPECT_FALSE(bench.machine->overview().maintenance);
+  EXPECT_EQ(bench.shard().record.placement, placement) << bench.why();
+}
+
+// Also one that is being made meanwhile, and comes when something may move again.
+TEST(Maintenance, GivesUpPlansThatAreBeingMade) {
+  Bench bench;
+  bench.config.settings.control.rebalance_delay = 0s;
+  nodes(bench, 6, workload_of(1, 3));
+  const std::vector<NodeId> placement = bench.shard().record.placement;
+  const std::string gone = placement.back().str();
+  const auto plan = bench.planner;
+  bool first = true;
+  bench.planner = [&](const Cluster& problem) {
+    const place::Plan made = plan(problem);
+    if (!std::exchange(first, false)) return made;
+    bench.config.maintenance = Maintenance{.reason = "disks"};
+    bench.feed(Saw{{.kind = Key::Kind::config}, bench.config});
+    bench.restart(gone);
+    bench.config.maintenance.reset();
+    bench.feed(Saw{{.kind = Key::Kind::config}, bench.config});
+    return made;
+  };
+  bench.end(gone);
+  bench.run(1min);
+  EXPECT_EQ(bench.shard().record.placement, placement) << bench.why();
+}
+
 void freeze(Bench& bench, const Freeze& freeze) {
   nodes(bench, 3, workload_of(1, 3));
   bench.config.freeze = freeze;
@@ -276,6 +327,26 @@ TEST(Suspects, SealAndFailOverOnlyWhereEpochsFence) {
     bench.feed(PulseBroken{leader});
     bench.run(500ms);
     EXPECT_EQ(bench.shard().view.leader != leader, fencing == Fencing::epoch) << bench.why();
+  }
+}
+
+// Also one that was told to step down and has not said that it did.
+TEST(Suspects, AreNotWaitedForToStepDownWhereEpochsFence) {
+  for (const Fencing fencing : {Fencing::session, Fencing::epoch}) {
+    Bench bench;
+    Workload workload = workload_of(1, 3);
+    workload.control.fencing = fencing;
+    workload.control.acks = 2;
+    nodes(bench, 3, workload);
+    for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
+    const NodeId leader = *bench.shard().view.leader;
+    bench.node(leader.str()).obeys = false;
+    bench.order(leader.str(), {.operation = Operation::no_leaders});
+    bench.run(100ms);
+    EXPECT_NE(bench.why().find("to step down"), std::string::npos) << bench.why();
+    bench.feed(PulseBroken{leader});
+    bench.run(500ms);
+    EXPECT_EQ(bench.shard().view.leader.has_value(), fencing == Fencing::epoch) << bench.why();
   }
 }
 

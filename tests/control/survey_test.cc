@@ -70,6 +70,17 @@ TEST_F(Survey, SaysWhoIsGoneAndWhatThatLeaves) {
   EXPECT_EQ(workloads[0].led, 4u);
 }
 
+// Nobody can take its replicas, so it stays on the list.
+TEST_F(Survey, HowLongOneIsGoneIsCountedAlsoWhenItIsNotWaitedForAnyMore) {
+  bench.end("n3");
+  bench.run(30min + 30s);
+  ASSERT_TRUE(node("n3").gone);
+  EXPECT_GE(*node("n3").gone, 30min);
+  bench.take_over();
+  bench.run(10min);
+  EXPECT_GE(*node("n3").gone, 39min) << "a successor goes on from there";
+}
+
 TEST_F(Survey, WhatANodeSaysGoesBeforeWhatIsKeptOfAnEarlierJoin) {
   const NodeId n1("n1");
   Snapshot seen = snapshot_of(bench);

@@ -99,6 +99,23 @@ TEST(Workloads, ShardsDoNotBecomeFewer) {
   }
 }
 
+// What is on every node is not planned, and a bar of it does not stop the planning of the others.
+TEST(Workloads, ABarOfOneThatIsNotPlannedDisturbsNobody) {
+  Bench bench;
+  three_nodes(bench);
+  Workload everywhere = workload_of(2, 1);
+  everywhere.name = WorkloadId("e");
+  everywhere.state_model = StateModelId("everywhere");
+  bench.create(everywhere);
+  bench.create(workload_of(2, 3));
+  bench.order(
+      "n1",
+      {.disabled = {{everywhere.name, ShardIndex(1)}, {WorkloadId("unknown"), ShardIndex(0)}, {WorkloadId("t"), ShardIndex(2)}}});
+  bench.run(1min);
+  EXPECT_FALSE(bench.said("cannot be planned"));
+  EXPECT_TRUE(bench.shard().view.leader) << bench.why();
+}
+
 TEST(Workloads, WhatHasNoPlaceSaysWhy) {
   Bench bench;
   bench.config.settings.spread.hard = true;

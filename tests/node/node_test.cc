@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <future>
@@ -421,6 +422,47 @@ TEST(Node, WhoHasTheLockJoinsAtOnce) {
     const auto ready = (*node)->ready(patience);
     EXPECT_TRUE(ready) << ready.error().message;
   }
+}
+
+// What is on disk changes while another process has the folder, so nobody asks for it before.
+TEST(Node, WaitsWhileAnotherProcessHasTheFolder) {
+  struct Asked final : ShardHandler {
+    Result<> transition(const Transition&, std::stop_token) override { return {}; }
+    Sealed seal(const ShardId&, Epoch) override { return {}; }
+    Status report(const ShardId&) override { return {}; }
+    std::vector<Held> inventory() override { return ++asked, std::vector<Held>(); }
+    std::atomic<int> asked = 0;
+  } handler;
+  const Folder folder;
+  NodeOptions options = options_of();
+  options.data = folder / "data";
+  auto first = std::make_unique<Running>(options);
+  EXPECT_TRUE(first->node->ready(patience));
+  Other other;
+  options.open_store = other.opener();
+  const auto second = Node::join(options, handler);
+  ASSERT_TRUE(second) << second.error().message;
+  const auto ready = (*second)->ready(300ms);
+  ASSERT_FALSE(ready);
+  EXPECT_EQ(ready.error().message, "not ready: another process has the data folder");
+  EXPECT_FALSE((*second)->is_current());
+  EXPECT_FALSE((*second)->may_lead(shard_of(0), Epoch(1)));
+  (*second)->touch(shard_of(0));
+  EXPECT_EQ(handler.asked, 0);
+  first.reset();
+  EXPECT_TRUE((*second)->ready(patience));
+  EXPECT_EQ(handler.asked, 1);
+}
+
+TEST(Node, LeavesWhileItWaitsForTheFolder) {
+  const Folder folder;
+  NodeOptions options = options_of();
+  options.data = folder / "data";
+  const auto first = DataFolder::open(options.data);
+  ASSERT_TRUE(first && first->locked());
+  Running second(options);
+  EXPECT_TRUE(second.node->leave(patience));
+  EXPECT_FALSE(second.node->ready(patience));
 }
 
 TEST(Node, JoinSaysWhatIsWrong) {

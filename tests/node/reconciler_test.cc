@@ -43,6 +43,7 @@ class Stories {
     if (command == "begun") return step(Begun{shard});
     if (command == "done" || command == "fail") return answer(shard, block);
     const Epoch epoch(parse_unsigned(block.args.at(1)).value());
+    if (command == "refused") return step(Refused{shard, epoch});
     if (command == "sealed") {
       const auto number = [&](std::string_view name) { return parse_unsigned(option(block.args, name, "0")).value(); };
       return step(SealDone{shard, epoch, Sealed{epoch, Epoch(number("last")), number("progress")}});

@@ -273,7 +273,7 @@ TOP_LEVEL_FILES = {
     "README.md",
 }
 FOLDERS = {".ci", "bench", "cmake", "docs", "examples", "packaging", "scripts"}
-TEST_FOLDERS = {"fuzz", "install", "source", "story"}
+TEST_FOLDERS = {"chaos", "fuzz", "install", "source", "story"}
 SINGLE_FILES = {"include/evenkeel", "src/CMakeLists.txt", "tests/CMakeLists.txt"}
 SOURCES = (".h", ".cc", ".h.in", ".proto")  # no other file of src is read by the rules above, and .proto needs none of them
 
@@ -413,6 +413,28 @@ def links_resolve(project) -> Iterable[Problem]:
                     yield Problem(path, number, f"{to} has no heading for #{anchor}; correct the link")
 
 
+CONDITIONS = "docs/conditions.md"
+# A statement of the controller that says something to people, with its strings.
+SAYING = re.compile(r'[^;{}]*?(?:\bsay\(|\btrouble =|\bwhy\.push_back\()(?:[^;"]|"(?:[^"\\]|\\.)*")*;')
+
+
+def conditions_are_explained(project) -> Iterable[Problem]:
+    """What the controller says to operators is on the page that says what to do about it."""
+    page = project.tree.text(CONDITIONS) if CONDITIONS in project.tree.paths else ""
+    for path in project.cpp_files("src/control"):
+        text = project.tree.text(path)
+        for statement in SAYING.finditer(text):
+            joined = re.sub(r'"\s*\n\s*"', "", re.sub(r"//.*", "", statement.group()))
+            for literal in re.findall(r'"((?:[^"\\]|\\.)*)"', joined):
+                # What is filled in is other each time, and what to do is the page's own.
+                said = literal.replace('\\"', '"').split(": `")[0]
+                for part in re.split(r"\{[^}]*\}", said):
+                    part = part.strip(" :,()")
+                    if sum(letter.isalpha() for letter in part) >= 5 and part not in page:
+                        line = text.count("\n", 0, statement.end()) + 1
+                        yield Problem(path, line, f"says \"{part}\", which {CONDITIONS} does not explain")
+
+
 # -------------------------------------------------------------------------------------------------------------------- text
 
 # Kept to the byte: inputs that are wrong on purpose.
@@ -458,5 +480,6 @@ RULES = [
     make_targets_exist,
     commands_exist,
     links_resolve,
+    conditions_are_explained,
     text_is_tidy,
 ]

@@ -12,6 +12,8 @@ std::string name_of(const Key& key) {
       return fmt::format("workloads/{}", key.workload);
     case Key::Kind::order:
       return fmt::format("orders/{}/{}", key.workload, key.shard);
+    case Key::Kind::permit:
+      return fmt::format("permits/{}", key.node);
     default:
       return "config";
   }
@@ -44,6 +46,10 @@ Result<Write> write_of(const Key& key, const WorkloadDocument& document) {
 Result<Write> write_of(const Key& key, const OrderDocument& document) {
   const std::string text = format(document);
   return checked(key, text, parse_order(text, name_of(key)));
+}
+Result<Write> write_of(const Key& key, const PermitDocument& document) {
+  const std::string text = format(document);
+  return checked(key, text, parse_permit(text, name_of(key)));
 }
 
 Result<const WorkloadDocument*> find_workload(const Snapshot& seen, const WorkloadId& workload) {

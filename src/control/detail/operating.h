@@ -18,6 +18,7 @@ Result<Write> write_of(const Key& key, const ConfigDocument& document);
 Result<Write> write_of(const Key& key, const NodeDocument& document);
 Result<Write> write_of(const Key& key, const WorkloadDocument& document);
 Result<Write> write_of(const Key& key, const OrderDocument& document);
+Result<Write> write_of(const Key& key, const PermitDocument& document);
 
 // One document, unless it is as it was.
 template <class T>

@@ -248,6 +248,12 @@ void Machine::Work::look_at_maintenance() {
   const auto& [by_hand, freeze] = std::tie(world_.config.maintenance, world_.config.freeze);
   if (by_hand) look_at_hold(manual_, by_hand->timeout, "maintenance");
   if (freeze) look_at_hold(freeze_, freeze->timeout, "freeze");
+  // What was planned and has not begun is planned again when something may move, as things are then.
+  if (std::exchange(could_move_, may_move()) && !may_move()) {
+    world_.want_nothing();
+    world_.plan_due = true;
+    plan_outdated_ = planning_;
+  }
 }
 
 void Machine::Work::look_at_hold(Hold& hold, const std::optional<Duration>& timeout, std::string_view what) {

@@ -194,6 +194,8 @@ void Machine::Work::look_at_permits() {
 // Whether a record or its view points at it: a leadership that it has, or that clients are sent there. Where an outage is allowed, and nobody else
 // could lead, it leads until it stops.
 bool Machine::Work::points_at(const NodeInfo& node, const ShardRecord& record, const ShardView& view) const {
+  if (record.hand_over && record.hand_over->from == node.name)
+    return true;  // the next one gets from it what it had, or it leads on
   const auto own = std::ranges::find(record.holders, node.name, &Holder::node);
   const bool bounded = own != record.holders.end() && !own->may_be.str().empty();
   const bool alone = node.permit->allow_outage && std::ranges::none_of(view.others, [&](const Peer& peer) {

@@ -73,6 +73,10 @@ class ProblemMaker {
     }
     for (const auto& [name, node] : world_.nodes_by_name()) add_node(world_.nodes[node]);
     for (const auto& [name, workload] : world_.workloads_by_name()) add_workload(world_.workloads[workload]);
+    std::erase_if(cluster_.barred, [&](const Barred& barred) {  // of what is not planned
+      const auto of = std::ranges::find(cluster_.workloads, barred.workload, &Workload::name);
+      return of == cluster_.workloads.end() || barred.shard.value() >= of->shards;
+    });
     const auto where = [](const Barred& barred) { return std::tie(barred.workload, barred.shard, barred.node); };
     std::ranges::sort(cluster_.barred, {}, where);
     const auto twice = std::ranges::unique(cluster_.barred);

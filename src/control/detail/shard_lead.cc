@@ -87,15 +87,20 @@ bool ShardStep::is_level(const Holder& leader) const {
   return static_cast<std::uint32_t>(std::ranges::count_if(next_.holders, has_all)) >= spec_.control.acks;
 }
 
+// Where epochs fence, nobody waits for the end of its session.
+void ShardStep::seal_if_suspect(const Holder& leader) {
+  const NodeFacts* node = facts(leader).node;
+  const bool suspect = node != nullptr && node->suspect;
+  if (!suspect) timers_.suspect.reset();
+  if (!suspect || spec_.control.fencing != Fencing::epoch || next_.seal || timers_.suspect == next_.version.epoch) return;
+  next_.seal = next_epoch();
+  next_.hand_over.reset();
+  timers_.sealing = in_.now;
+}
+
 // Somebody leads, and has not been told otherwise.
 void ShardStep::lead_on(Holder& leader) {
-  const HolderFacts known = facts(leader);
-  const bool suspect = known.node != nullptr && known.node->suspect;
-  if (!suspect) timers_.suspect.reset();
-  if (suspect && spec_.control.fencing == Fencing::epoch && !next_.seal && timers_.suspect != next_.version.epoch) {
-    next_.seal = next_epoch();
-    timers_.sealing = in_.now;
-  }
+  seal_if_suspect(leader);
   if (next_.seal) return seal_and_lead();
   if (!is_in(leader, *spec_.lead)) {
     if (is_failed(leader)) tell(leader, spec_.rest, Reason::failover);
@@ -389,6 +394,7 @@ void ShardStep::lead() {
   Holder* leads = leader();
   if (leads != nullptr && leads->told == *spec_.lead) return lead_on(*leads);
   if (leads != nullptr) {
+    seal_if_suspect(*leads);
     if (next_.seal) return seal_and_lead();
     return say("waits for {} to step down", leads->node);
   }

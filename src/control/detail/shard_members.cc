@@ -42,10 +42,8 @@ std::uint32_t ShardStep::serving_without(const Holder& holder) const {
 }
 
 // Those in error and those on lost nodes that should not hold it use none.
-std::size_t ShardStep::slots_used() const {
-  return static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) {
-    return counts(holder) && !is_failed(holder) && (is_placed(holder.node) || is_present(holder));
-  }));
+bool ShardStep::uses_slot(const Holder& holder) const {
+  return counts(holder) && !is_failed(holder) && (is_placed(holder.node) || is_present(holder));
 }
 
 // It has no data yet, so that they may all come at once. Where openings are limited it begins when one of them may open, in a shard that is to be led
@@ -74,12 +72,18 @@ void ShardStep::add() {
   const auto serving =
       static_cast<std::uint32_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return serves(holder); }));
   const Slot slot = serving < replicas() ? Slot::recovery : Slot::balance;
-  std::size_t used = slots_used();
+  auto used =
+      static_cast<std::size_t>(std::ranges::count_if(next_.holders, [&](const Holder& holder) { return uses_slot(holder); }));
   for (const NodeId& node : next_.placement) {
     const HolderFacts known = in_.facts(node);
     if (find(node) != nullptr || known.node == nullptr || !known.node->joined || known.node->stopping) continue;
-    if (used >= replicas() + spec_.extra && !broken(Broken::too_many_extra))
-      return say("{} waits: it has {} replicas already", node, used);
+    if (used >= replicas() + spec_.extra && !broken(Broken::too_many_extra)) {
+      std::vector<std::string> held;
+      for (const Holder& holder : next_.holders) {
+        if (uses_slot(holder)) held.push_back(holder.node.str());
+      }
+      return say("{} waits: it has {} replicas already, on {}", node, used, fmt::join(held, ", "));
+    }
     if (!in_.take_slot(node, slot)) {
       say("{} waits for its turn to copy", node);
       continue;

@@ -49,6 +49,7 @@ class ShardStep {
   bool is_behind_orphans(const Holder& best);
   bool is_level(const Holder& leader) const;
   Holder& best_of(const std::vector<Holder*>& able) const;
+  void seal_if_suspect(const Holder& leader);
   bool waits_for_preferred(const Holder& leader, const Holder& wanted) const;
   void step_down();
   void lead_first();
@@ -86,7 +87,7 @@ class ShardStep {
   bool is_settled() const;
   // How many there should be: where it is to be everywhere, one for each node.
   std::size_t replicas() const { return spec_.everywhere ? std::max<std::size_t>(next_.placement.size(), 1) : spec_.replicas; }
-  std::size_t slots_used() const;
+  bool uses_slot(const Holder& holder) const;
 
   // shard_split.cc
   void be_split_off();

@@ -46,6 +46,11 @@ void keep_last(std::vector<Wait>& waits) {
   std::ranges::sort(waits, [](const Wait& one, const Wait& other) { return place_of(one) < place_of(other); });
 }
 
+// Past the last delay nothing is decided by it any more: people are told by the minute, so that little is written.
+Duration gone_to_save(Duration gone, Duration delay) {
+  return gone <= delay ? gone : std::max<Duration>(delay, std::chrono::floor<std::chrono::minutes>(gone));
+}
+
 }  // namespace
 
 // A ban that is over is kept while its node still says that it gave up, or a successor would begin it anew.
@@ -106,7 +111,7 @@ WaitsDocument Machine::Work::waits_now() {
     const NodeInfo& node = world_.nodes[n];
     const auto gone = detail::gone_for(node, now_);
     if (gone && !detail::is_on_permit(node))
-      waits.gone.emplace(node.name, std::min(*gone, detail::delays_of(world_, node).back()));
+      waits.gone.emplace(node.name, gone_to_save(*gone, detail::delays_of(world_, node).back()));
     if (node.permit_since) waits.permits.emplace(node.name, node.permit_before + (now_ - *node.permit_since));
   }
   waits.entered = maintenance_.has_value();

@@ -185,6 +185,8 @@ class Machine::Work {
   std::uint64_t count_ = 0;      // of target documents
   std::uint32_t under_way_ = 0;  // commits
   bool planning_ = false;
+  bool could_move_ = false;            // when that was looked at last
+  bool plan_outdated_ = false;         // what is being planned is not wanted any more
   std::optional<Cluster> problem_;     // that is being planned
   std::optional<Instant> plan_since_;  // since when a plan is due
   Instant led_;                        // when leadership was last changed

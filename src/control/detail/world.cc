@@ -133,6 +133,16 @@ void World::name_in(std::uint32_t n, std::uint32_t u, bool more) {
   if (was_empty != named.empty()) nodes_touched.insert(n);
 }
 
+void World::want_nothing() {
+  for (std::uint32_t u = 0; u < units.size(); ++u) {
+    for (std::uint32_t slot = 0; slot < units[u].wanted.size(); ++slot) {
+      if (!units[u].wanted[slot]) continue;
+      units[u].wanted[slot].reset();
+      index(u, slot);
+    }
+  }
+}
+
 void World::index(std::uint32_t u, std::uint32_t slot) {
   std::vector<std::uint32_t> now;
   for (const Holder& holder : units[u].records[slot].holders) now.push_back(node(holder.node));

@@ -174,6 +174,8 @@ class World {
   void touch_half(std::uint32_t unit, std::uint32_t slot);
   // The shard failed there for good, then.
   void bar(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Instant since, Incarnation of);
+  // Placements that are not written yet are given up.
+  void want_nothing();
   // After the records or wanted placements of a slot have changed.
   void index(std::uint32_t unit, std::uint32_t slot);
 

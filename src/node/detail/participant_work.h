@@ -28,6 +28,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   void end();  // the same, and whoever waits for its leaving is told
   void leave(Duration timeout, store::Answer<void> answer);
   void pulse_now();
+  void refused(const ShardId& shard, Epoch by) { feed(Refused{shard, by}); }
 
   // Any thread.
   bool may_lead(const ShardId& shard, Epoch epoch) const;

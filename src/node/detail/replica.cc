@@ -24,6 +24,8 @@ bool holds(const Replica& replica, const Standing& standing) { return !standing.
 
 bool is_fenced_by_session(const Replica& replica) { return replica.terms && replica.terms->fencing == Fencing::session; }
 
+bool is_refused(const Replica& replica) { return replica.entry && replica.refused > replica.entry->version.epoch; }
+
 bool has_peer(const ReplicaTarget& entry, const NodeId& node) {
   return std::ranges::find(entry.peers, node, &Peer::node) != entry.peers.end();
 }
@@ -73,7 +75,7 @@ StateId goal(const Replica& replica, const Standing& standing) {
     return model->initial();
   }
   if (holds(replica, standing)) {
-    if (bounded && is_fenced_by_session(replica)) return rest_of(*model);
+    if (bounded && (is_fenced_by_session(replica) || is_refused(replica))) return rest_of(*model);
     // What has begun is finished, unless it would end where nobody may be without a session.
     const bool finishes = replica.run && !(is_bounded(replica, replica.run->transition.to) && is_fenced_by_session(replica));
     return finishes ? replica.run->transition.to : replica.state;
@@ -122,7 +124,7 @@ Epoch leads_at(const Replica& replica, const Standing& standing) {
   const auto lead = model == nullptr || !replica.entry ? std::nullopt : model->bounded();
   if (!lead || replica.entry->state != *lead) return {};
   const Epoch epoch = replica.entry->version.epoch;
-  if (replica.seal_wanted > epoch || (replica.sealed && replica.sealed->against > epoch)) return {};
+  if (is_refused(replica) || replica.seal_wanted > epoch || (replica.sealed && replica.sealed->against > epoch)) return {};
   if (replica.run && replica.run->transition.from != replica.run->transition.to) {
     const Transition& runs = replica.run->transition;
     const bool enters = runs.to == *lead && runs.version.epoch == epoch && !replica.run->stopping;

@@ -68,6 +68,8 @@ struct Replica {
   std::uint32_t seal_tries = 0;
   Instant seal_at = Instant::min();
 
+  Epoch refused;  // a peer refuses what is older
+
   Epoch lead;                          // what the shell was told last; 0: it does not
   Fencing fencing = Fencing::session;  // the same, if it leads
   Instant out_by = Instant::max();

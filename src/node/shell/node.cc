@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <future>
 #include <optional>
 #include <thread>
@@ -19,6 +20,7 @@ namespace evenkeel::node {
 namespace {
 
 constexpr Duration ready_look = 20ms;        // how often somebody who waits for ready() is looked after
+constexpr Duration folder_look = 200ms;      // how often it is tried whether another process has let go of the data folder
 constexpr Duration session_ttl_min = 300ms;  // what a session takes (store/session.h)
 constexpr int stuck_status = 70;             // of a process that ends because it could not step down
 
@@ -42,6 +44,8 @@ Result<> check(const NodeOptions& options) {
   return {};
 }
 
+// What is on disk, and so who takes part with it, belongs to the process that has the folder's lock. While another one has it, this one waits: it would lead
+// with what it has read long ago, and somebody who gets the lock later would take it for dead.
 class RealNode final : public Node {
  public:
   RealNode(NodeOptions options, DataFolder folder) : options_(std::move(options)), folder_(std::move(folder)) {}
@@ -49,18 +53,31 @@ class RealNode final : public Node {
   RealNode(const RealNode&) = delete;
   RealNode& operator=(const RealNode&) = delete;
 
-  Result<> start(ShardHandler& handler, std::vector<Held> inventory);
+  Result<> start(ShardHandler& handler);
 
-  bool may_lead(const ShardId& shard, Epoch epoch) const override { return participant_->may_lead(shard, epoch); }
-  bool is_current() const override { return participant_->is_current(); }
+  bool may_lead(const ShardId& shard, Epoch epoch) const override {
+    const Participant* participant = taking_part_.load(std::memory_order_acquire);
+    return participant != nullptr && participant->may_lead(shard, epoch);
+  }
+  bool is_current() const override {
+    const Participant* participant = taking_part_.load(std::memory_order_acquire);
+    return participant != nullptr && participant->is_current();
+  }
   Result<> ready(Duration timeout) override;
   Result<> leave(Duration timeout) override;
+  void refused(const ShardId& shard, Epoch by) override {
+    loop_.post([this, shard, by] { participant_->refused(shard, by); });
+  }
   void touch(const ShardId&) override {
-    loop_.post([this] { participant_->pulse_now(); });
+    loop_.post([this] {
+      if (participant_) participant_->pulse_now();
+    });
   }
 
  private:
-  Result<> begin(ShardHandler& handler, std::vector<Held> inventory);
+  Result<> open_store();
+  void await_folder(ShardHandler& handler);
+  void take_part(ShardHandler& handler, std::vector<Held> inventory);
   void on_stuck(const Stuck& stuck);
   void look(Instant end, std::shared_ptr<std::promise<Result<>>> answer);
   std::string what_is_missing() const;
@@ -73,8 +90,9 @@ class RealNode final : public Node {
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<Pool> pool_;
   std::unique_ptr<PulseLine> pulses_;
-  std::unique_ptr<Participant> participant_;
-  bool ending_ = false;  // the loop's
+  std::unique_ptr<Participant> participant_;         // the loop's; none while another process has the folder
+  std::atomic<Participant*> taking_part_ = nullptr;  // the same, for any thread, until the node ends
+  bool ending_ = false;                              // the loop's
   std::jthread thread_;
 };
 
@@ -85,17 +103,48 @@ T RealNode::on_loop(std::move_only_function<T()> work) {
   return promise.get_future().get();
 }
 
-Result<> RealNode::start(ShardHandler& handler, std::vector<Held> inventory) {
+Result<> RealNode::start(ShardHandler& handler) {
+  const bool waits = !options_.data.empty() && !folder_.locked();
+  auto inventory = waits ? Result<std::vector<Held>>() : inventory_of(handler);
+  if (!inventory) return fail(std::move(inventory).error());
   thread_ = std::jthread([this] { loop_.run(); });
-  return on_loop<Result<>>([&] { return begin(handler, std::move(inventory)); });
+  return on_loop<Result<>>([&]() -> Result<> {
+    if (auto opened = open_store(); !opened) return opened;
+    if (waits) {
+      if (options_.log != nullptr)
+        options_.log->warn("another process has the data folder; waiting for its end", {{"folder", options_.data}});
+      await_folder(handler);
+    } else {
+      take_part(handler, *std::move(inventory));
+    }
+    return {};
+  });
 }
 
-Result<> RealNode::begin(ShardHandler& handler, std::vector<Held> inventory) {
+Result<> RealNode::open_store() {
   auto opened = options_.open_store ? options_.open_store(loop_)
                                     : store::open(loop_, options_.store,
                                                   store::OpenOptions{.lease_ttl = options_.session_ttl, .log = options_.log});
   if (!opened) return fail(std::move(opened).error().in("store"));
   store_ = *std::move(opened);
+  return {};
+}
+
+// Only what is on disk once the folder is ours counts.
+void RealNode::await_folder(ShardHandler& handler) {
+  if (ending_) return;
+  if (auto folder = DataFolder::open(options_.data); folder && folder->locked()) {
+    auto inventory = inventory_of(handler);
+    if (inventory) {
+      folder_ = *std::move(folder);
+      return take_part(handler, *std::move(inventory));
+    }
+    if (options_.log != nullptr) options_.log->error("what is on disk is not known", {{"what", inventory.error().message}});
+  }
+  loop_.post_after(folder_look, [this, &handler] { await_folder(handler); });
+}
+
+void RealNode::take_part(ShardHandler& handler, std::vector<Held> inventory) {
   pool_ = std::make_unique<Pool>(loop_, handler, std::move(inventory), options_.threads, options_.broker);
   ParticipantOptions options{.node = options_, .data = folder_.id(), .owns_data = folder_.locked(), .rng = Rng(random_seed())};
   options.on_stuck = [this](const Stuck& stuck) { on_stuck(stuck); };
@@ -108,7 +157,7 @@ Result<> RealNode::begin(ShardHandler& handler, std::vector<Held> inventory) {
   options.send_pulse = [this](const Pulse& pulse) { pulses_->send(pulse); };
   options.pulse_all = [this] { return pulses_->must_say_all(); };
   participant_ = std::make_unique<Participant>(*store_, *pool_, std::move(options));
-  return {};
+  taking_part_ = participant_.get();
 }
 
 // Somebody else may lead soon, and this process has not let go: it must not go on.
@@ -129,11 +178,12 @@ RealNode::~RealNode() {
     return true;
   });
   pool_.reset();
-  on_loop<bool>([this] { return participant_.reset(), pulses_.reset(), store_.reset(), true; });
+  on_loop<bool>([this] { return taking_part_ = nullptr, participant_.reset(), pulses_.reset(), store_.reset(), true; });
   loop_.stop();
 }
 
 std::string RealNode::what_is_missing() const {
+  if (!participant_) return "another process has the data folder";
   if (!participant_->joined()) return "it has not joined";
   std::vector<std::string> missing;
   constexpr std::size_t named_max = 10;
@@ -149,7 +199,7 @@ std::string RealNode::what_is_missing() const {
 
 void RealNode::look(Instant end, std::shared_ptr<std::promise<Result<>>> answer) {
   if (ending_) return answer->set_value(fail(Code::cancelled, "the node ends"));
-  if (participant_->ready()) return answer->set_value({});
+  if (participant_ && participant_->ready()) return answer->set_value({});
   if (loop_.now() >= end) return answer->set_value(fail(Code::unavailable, "not ready: {}", what_is_missing()));
   loop_.post_after(std::min(ready_look, end - loop_.now()),
                    [this, end, answer = std::move(answer)]() mutable { look(end, std::move(answer)); });
@@ -165,8 +215,11 @@ Result<> RealNode::ready(Duration timeout) {
 Result<> RealNode::leave(Duration timeout) {
   auto answer = std::make_shared<std::promise<Result<>>>();
   auto future = answer->get_future();
-  loop_.post(
-      [this, timeout, answer] { participant_->leave(timeout, [answer](Result<> done) { answer->set_value(std::move(done)); }); });
+  loop_.post([this, timeout, answer] {
+    if (participant_) return participant_->leave(timeout, [answer](Result<> done) { answer->set_value(std::move(done)); });
+    ending_ = true;  // it never came
+    answer->set_value({});
+  });
   return future.get();
 }
 
@@ -176,10 +229,8 @@ Result<std::unique_ptr<Node>> Node::join(NodeOptions options, ShardHandler& hand
   if (auto good = check(options); !good) return fail(std::move(good).error());
   auto folder = options.data.empty() ? Result<DataFolder>(DataFolder::none()) : DataFolder::open(options.data);
   if (!folder) return fail(std::move(folder).error().in("data folder"));
-  auto inventory = inventory_of(handler);
-  if (!inventory) return fail(std::move(inventory).error());
   auto node = std::make_unique<RealNode>(std::move(options), *std::move(folder));
-  if (auto started = node->start(handler, *std::move(inventory)); !started) return fail(std::move(started).error());
+  if (auto started = node->start(handler); !started) return fail(std::move(started).error());
   return node;
 }
 

@@ -186,6 +186,7 @@ void Evidence::take_report(const Key& key, std::optional<Report> report) {
       const bool failed = replica.gave_up || replica.state.str() == state_error;
       if (failed && !said.failed_since) said.failed_since = now;
       if (!failed) said.failed_since.reset();
+      if (failed) said.failed_last = now;
     }
   }
   look_at(key.node);

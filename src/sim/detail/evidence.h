@@ -21,6 +21,7 @@
 namespace evenkeel::sim::detail {
 
 constexpr Duration grace = 15s;
+constexpr Duration shunned = 10min;  // where a replica failed for good, for so long
 
 // What one incarnation of a node has said about one shard.
 struct Said {
@@ -32,6 +33,7 @@ struct Said {
   std::optional<Sealed> sealed;      // the highest
   Duration sealed_at = {};
   std::optional<Duration> failed_since;
+  std::optional<Duration> failed_last;  // when it said so last, whatever it says now
 };
 
 struct InView {

@@ -101,9 +101,10 @@ std::unique_ptr<NodeProcess> Simulation::Work::start_process(NodeHost& host, std
                                  .rng = Rng(options_.seed).split("services").split(name.str()).split(host.starts)});
   process->participant =
       std::make_unique<node::Participant>(*process->store, *process->service, participant_options(host, *process));
-  const node::Participant* participant = process->participant.get();
+  node::Participant* participant = process->participant.get();
   process->service->set_may_lead(
       [participant](const ShardId& shard, Epoch epoch) { return participant->may_lead(shard, epoch); });
+  process->service->set_refused([participant](const ShardId& shard, Epoch by) { participant->refused(shard, by); });
   process->service->set_current([participant] { return participant->is_current(); });
   return process;
 }

@@ -29,8 +29,9 @@ void patience(const ShardChange& change, Findings& findings) {
              std::ranges::find(order.disabled, change.shard) != order.disabled.end();
     });
     if (asked) continue;
-    // What failed there for good is replaced, whether its node is there or not.
-    if (const Said* said = seen.said(change.shard, node, holder->incarnation); said != nullptr && said->failed_since) continue;
+    // What failed there for good is replaced, whether its node is there or not, and whether or not it has stepped back since.
+    const Said* said = seen.said(change.shard, node, holder->incarnation);
+    if (said != nullptr && said->failed_last && (said->failed_since || seen.now < *said->failed_last + shunned + grace)) continue;
     findings.held(name);
     const ControlSettings& settings = seen.config.latest().settings.control;
     const std::optional<Duration> own = known->order.empty() ? std::nullopt : known->order.latest().rebalance_delay;

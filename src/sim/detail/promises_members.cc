@@ -136,6 +136,13 @@ void linger(const ShardChange& change, Findings& findings) {
   }
 }
 
+// A controller that stood still may read only now that the node was there with another disk for a while.
+bool may_seem_lost(const Evidence& seen, const Holder& holder) {
+  const NodeEvidence* known = seen.node(holder.node);
+  return !seen.steady() && known != nullptr &&
+         std::ranges::any_of(known->disks, [&](const auto& disk) { return disk.second != holder.data; });
+}
+
 // A holder is forgotten only when it has said that it has dropped what it had, or its disk is gone.
 void nothing_from_absence(const ShardChange& change, Findings& findings) {
   constexpr std::string_view name = "nothing from absence";
@@ -143,7 +150,7 @@ void nothing_from_absence(const ShardChange& change, Findings& findings) {
     const Holder* now = find_holder(change.after, was.node);
     if (now != nullptr && now->data == was.data) continue;
     findings.held(name);
-    if (change.seen.is_lost(was)) continue;
+    if (change.seen.is_lost(was) || may_seem_lost(change.seen, was)) continue;
     const Said* said = change.seen.said(change.shard, was.node, was.incarnation);
     const bool done = !counts(was) && said != nullptr && said->in.contains(StateId(std::string(state_dropped)));
     if (!done) findings.broken(name, "{} forgets its replica on {}", change.name(), was.node);

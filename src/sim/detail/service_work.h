@@ -46,6 +46,7 @@ class Service::Work {
   void take_write(const std::string& client, const ShardId& shard, ShardIndex key, Reply reply);
 
   std::function<bool(const ShardId&, Epoch)> may_lead;
+  std::function<void(const ShardId&, Epoch)> tell_refused;
   std::function<bool()> current;
 
  private:

@@ -48,9 +48,11 @@ run __complete
 validate	Check a cluster file, and print what it says
 plan	Plan where everything should be, what moves for it, and why
 serve	Run the daemon: a cluster's controller, its store, and HTTP
+agent	Make a node of a program in any language
 apply	Make a cluster what a file says: settings, state models, workloads, nodes
 cluster	See how a cluster stands, freeze it, change its settings
 node	See a cluster's nodes, and drain, swap or remove them
+rollout	Restart nodes one after another, without an outage
 workload	See, create, split and delete a cluster's workloads
 shard	See single shards, and give orders about them
 routes	Show who serves each shard, or keep a shard map file

@@ -29,6 +29,8 @@ run node
 !   disable                     Forbid a shard on a node
 !   enable                      Allow a shard on a node again
 !   set                         Set capacity, power, labels, taints or patience of a node
+!   stoppable                   Say whether nodes could stop now, all of them together
+!   permit                      Ask for leave to stop a node, or take it back
 ! 
 ! Exit status: 0 done, 1 failed or refused, 2 wrong usage or input, 3 not found,
 !              4 conflict, 5 unreachable or timed out, 6 denied.
@@ -212,3 +214,68 @@ run apply t1.yaml
 !   did you mean -f "t1.yaml"?
 !   see: evenkeel apply --help
 exit 2
+
+# Stopping nodes.
+
+run node stoppable
+----
+! evenkeel: NODE is required
+!   see: evenkeel node stoppable --help
+exit 2
+
+run node stoppable n1 n2
+----
+! evenkeel: there is no network here
+exit 5
+
+run node permit n1 --revoke --wait
+----
+! evenkeel: --revoke: takes a permit back, and needs no --wait, --allow-outage or --for: leave those out
+!   see: evenkeel node permit --help
+exit 2
+
+run node permit n1 --within 1h
+----
+! evenkeel: --within: goes with --wait; add that
+!   see: evenkeel node permit --help
+exit 2
+
+run node permit n1 --wait --dry-run
+----
+! evenkeel: --dry-run: writes nothing to wait for: leave out --wait
+!   see: evenkeel node permit --help
+exit 2
+
+run rollout
+----
+! evenkeel: COMMAND: is required: what restarts a node, after --; or look first with --dry-run
+!   see: evenkeel rollout --help
+exit 2
+
+run rollout --zone-by-zone --random-order -- true
+----
+! evenkeel: --random-order: and --zone-by-zone are two orders: give one of them
+!   see: evenkeel rollout --help
+exit 2
+
+run rollout --seed 3 -- true
+----
+! evenkeel: --seed: goes with --random-order; add that
+!   see: evenkeel rollout --help
+exit 2
+
+run rollout --max-at-once 0 -- true
+----
+! evenkeel: --max-at-once: must be at least 1
+!   see: evenkeel rollout --help
+exit 2
+
+run rollout --node n1,n2 -- true --seed
+----
+! evenkeel: there is no network here
+exit 5
+
+run rollout --dry-run
+----
+! evenkeel: there is no network here
+exit 5

@@ -11,9 +11,11 @@ run
 !   validate                    Check a cluster file, and print what it says
 !   plan                        Plan where everything should be, what moves for it, and why
 !   serve                       Run the daemon: a cluster's controller, its store, and HTTP
+!   agent                       Make a node of a program in any language
 !   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
 !   cluster                     See how a cluster stands, freeze it, change its settings
 !   node                        See a cluster's nodes, and drain, swap or remove them
+!   rollout                     Restart nodes one after another, without an outage
 !   workload                    See, create, split and delete a cluster's workloads
 !   shard                       See single shards, and give orders about them
 !   routes                      Show who serves each shard, or keep a shard map file
@@ -44,9 +46,11 @@ Subcommands:
   validate                    Check a cluster file, and print what it says
   plan                        Plan where everything should be, what moves for it, and why
   serve                       Run the daemon: a cluster's controller, its store, and HTTP
+  agent                       Make a node of a program in any language
   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
   cluster                     See how a cluster stands, freeze it, change its settings
   node                        See a cluster's nodes, and drain, swap or remove them
+  rollout                     Restart nodes one after another, without an outage
   workload                    See, create, split and delete a cluster's workloads
   shard                       See single shards, and give orders about them
   routes                      Show who serves each shard, or keep a shard map file
@@ -217,7 +221,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, serve, apply, cluster, node, workload, shard, routes, broker, store, lock, sim, version, completion, man
+!   known: validate, plan, serve, agent, apply, cluster, node, rollout, workload, shard, routes, broker, store, lock, sim, version, completion, man
 !   see: evenkeel --help
 exit 2
 

@@ -162,3 +162,89 @@ start #1 t1/0 offline -> follower -> leader v=4.0 first
 report t1/0 of 8 obeyed=2.1
   0 offline v=4.0 last=3 progress=40 sealed=5 last=3 at 40
   1 offline v=3.1 last=3 progress=40
+
+# A peer refuses a leader that is fenced by its epoch, and has no session: it leads no more, and steps down. An older refusal means nothing.
+node
+----
+ok
+
+joined 1
+----
+
+target t1/0 1.1 fencing=epoch
+0 leader v=2.0
+----
+start #1 t1/0 offline -> follower -> leader v=2.0 first
+report t1/0 of 1 obeyed=1.1
+  0 offline v=2.0
+
+done t1/0
+----
+lead t1/0 at 2 fenced by epoch
+start #2 t1/0 follower -> leader v=2.0 first urgent
+report t1/0 of 1 obeyed=1.1
+  0 follower v=2.0
+
+done t1/0
+----
+report t1/0 of 1 obeyed=1.1
+  0 leader v=2.0
+
+lost
+----
+
+refused t1/0 2
+----
+
+refused t1/0 3
+----
+lead t1/0 no more
+start #3 t1/0 leader -> follower v=2.0 failover within 5s urgent
+wake +5s
+
+done t1/0
+----
+
+show
+----
+t1/0 follower -> follower v=2.0
+settled
+
+# With a session it leads no more either, and waits to be told what to do.
+node
+----
+ok
+
+joined 1
+----
+
+target t1/0 1.1 fencing=epoch
+0 leader v=2.0
+----
+start #1 t1/0 offline -> follower -> leader v=2.0 first
+report t1/0 of 1 obeyed=1.1
+  0 offline v=2.0
+
+done t1/0
+----
+lead t1/0 at 2 fenced by epoch
+start #2 t1/0 follower -> leader v=2.0 first urgent
+report t1/0 of 1 obeyed=1.1
+  0 follower v=2.0
+
+done t1/0
+----
+report t1/0 of 1 obeyed=1.1
+  0 leader v=2.0
+
+refused t1/0 3
+----
+lead t1/0 no more
+
+target t1/0 1.2 fencing=epoch
+0 leader v=3.0
+----
+lead t1/0 at 3 fenced by epoch
+start #3 t1/0 leader -> leader v=3.0 first urgent
+report t1/0 of 1 obeyed=1.2
+  0 leader v=2.0

@@ -2,6 +2,8 @@
 
 #include <rocksdb/file_system.h>
 
+#include <filesystem>
+
 #include "tests/store/backends/engine_fixture.h"
 
 namespace evenkeel::store::embedded {
@@ -129,6 +131,13 @@ TEST_P(EngineFaults, AFullDiskRefusesWritesUntilThereIsSpace) {
   reopen();
   EXPECT_EQ(engine_->status().revision, revision);
   EXPECT_EQ(value("b"), "2");
+}
+
+// It ends the process if its own journal does not fit on a full disk: so it has none there. (tests/chaos/store_loss.py fills a real one.)
+TEST_F(EngineFaults, RocksDbKeepsNoJournalInTheFolder) {
+  put(*engine_, "a", "1").value();
+  for (const auto& file : std::filesystem::directory_iterator(folder_.path()))
+    EXPECT_FALSE(file.path().filename().string().starts_with("LOG")) << file.path();
 }
 
 TEST_P(EngineFaults, AFullDiskKeepsLeases) {

@@ -110,6 +110,10 @@ Result<> Process::leave(Duration timeout) {
   return *answer;
 }
 
+void Process::refused(const ShardId& shard, Epoch by) {
+  if (participant_) participant_->refused(shard, by);
+}
+
 void Process::touch(const ShardId&) {
   if (participant_) participant_->pulse_now();
 }

@@ -29,6 +29,7 @@ class Process final : public node::Node {
   // These two let time pass.
   Result<> ready(Duration timeout) override;
   Result<> leave(Duration timeout) override;
+  void refused(const ShardId& shard, Epoch by) override;
   void touch(const ShardId& shard) override;
 
   void kill();

@@ -4,7 +4,10 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
+#include <array>
 #include <charconv>
+#include <cstdarg>
+#include <cstdio>
 #include <filesystem>
 #include <random>
 
@@ -26,7 +29,24 @@ std::uint64_t draw_id() {
   return ((std::uint64_t{device()} << 32 | device()) >> 1) | 1;
 }
 
-rocksdb::Options options_for(rocksdb::Env* env) {
+// What RocksDB has to say goes to our log, not to a file in the folder: RocksDB 7.8, as Debian has it, ends the process with the second line that does not fit
+// on a full disk.
+class Journal final : public rocksdb::Logger {
+ public:
+  explicit Journal(Log* log) : Logger(rocksdb::InfoLogLevel::WARN_LEVEL), log_(log) {}
+  using Logger::Logv;
+  void Logv(const char* form, va_list values) override {
+    if (log_ == nullptr) return;
+    std::array<char, 1024> line;
+    std::vsnprintf(line.data(), line.size(), form, values);
+    log_->debug("RocksDB", {{"says", line.data()}});
+  }
+
+ private:
+  Log* log_;
+};
+
+rocksdb::Options options_for(rocksdb::Env* env, Log* log) {
   rocksdb::Options options;
   options.env = env;
   options.paranoid_checks = true;
@@ -37,8 +57,7 @@ rocksdb::Options options_for(rocksdb::Env* env) {
   options.max_background_jobs = 2;
   options.compression = rocksdb::kNoCompression;
   options.max_bgerror_resume_count = 0;  // it is the writer who tries again
-  options.keep_log_file_num = 4;
-  options.info_log_level = rocksdb::InfoLogLevel::WARN_LEVEL;
+  options.info_log = std::make_shared<Journal>(log);
   options.stats_dump_period_sec = 0;
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(32 << 20);
@@ -73,7 +92,7 @@ Disk::~Disk() {
 }
 
 Result<> Disk::open_database(bool make) {
-  auto options = options_for(env_.get());
+  auto options = options_for(env_.get(), log_);
   options.create_if_missing = make;
   options.error_if_exists = make;
   rocksdb::DB* opened = nullptr;

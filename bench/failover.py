@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Fail-over of real processes: twelve nodes in three zones, three replicas, on each store. One JSON line a case.
+
+Usage: failover.py PROGRAM [--store embedded etcd zookeeper] [--shards 600 6000] [--kills 20] [--ttl 2] [--fencing session|epoch] [--idle 10]
+
+  bring_up   a workload is created: until every shard is led, and a router knows it
+  failover   a node is killed: until the end of its session is proved and written down (seen), until the first and the last of the shards that it led are given to
+             others, who hear of it, and until a router knows all of them. Median and worst; from the kill, and from `seen`
+  idle       a cluster that does nothing: cpu of daemons, of nodes and of the store's own processes, in percent of one core, and writes a second
+
+Each time is taken by the process that it concerns, by one clock of this host. Nodes write nothing and have nothing to copy. `seen` is not later than it would
+be for a client of the store; with `--fencing epoch` leaders are followed before it, so that only the times from the kill say something.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(ROOT, "tests/chaos"))
+
+import witness  # noqa: E402
+from world import CLUSTER, WORKLOAD, Process, World  # noqa: E402
+
+SECOND = witness.SECOND
+
+
+class Observer(Process):
+    """Who leads each shard, as a router knows it, and since when; and when each node's session was over."""
+
+    def __init__(self, town):
+        super().__init__(town, "observer", os.path.join(os.path.dirname(town.ledger), "observer"), "--store", town.store.url(), "--cluster", CLUSTER)
+        self.leaders, self.ends = {}, {}
+        self.file = None
+
+    def look(self):
+        """What it has said since the last look."""
+        self.file = self.file or open(self.world.path("observer.out"), encoding="utf-8")
+        while True:
+            at = self.file.tell()
+            line = self.file.readline()
+            if not line.endswith("\n"):
+                self.file.seek(at)
+                return
+            words = line.split()
+            if words[0] == "r" and self.leaders.get(int(words[2]), ("", 0))[0] != words[4]:
+                self.leaders[int(words[2])] = (words[4], int(words[1]))
+            elif words[0] == "s":
+                self.ends[words[2]] = int(words[1])
+
+
+def milliseconds(nanoseconds):
+    return round(nanoseconds / 1e6, 1)
+
+
+def say(case, store, shards, **numbers):
+    print(json.dumps({"bench": "failover", "case": case, "backend": store, "shards": shards, **numbers}), flush=True)
+
+
+def led(town, observer, but=None):
+    observer.look()
+    return len(observer.leaders) == town.shards and all(leader not in ("-", but) for leader, _ in observer.leaders.values())
+
+
+def calm(town, observer, before=None):
+    """Everybody is in its place, and leads what it led before."""
+    return led(town, observer) and town.why_not_calm() == "" and before in (None, {shard: leader for shard, (leader, _) in observer.leaders.items()})
+
+
+def bring_up(town, observer, given):
+    begun = witness.now()
+    town.apply()
+    town.until("every shard is led", lambda: led(town, observer))
+    granted = max(at for shard in town.witness.shards for _, at, _ in shard.granted.values())
+    known = max(at for _, at in observer.leaders.values())
+    town.until("all is calm", lambda: calm(town, observer), why=town.why_not_calm)
+    say("bring_up", given.backend, town.shards, led_ms=milliseconds(granted - begun), known_ms=milliseconds(known - begun))
+
+
+def kill_one(town, observer, name):
+    """Moments after the kill: seen, the first granted, the last granted, the last known to the router."""
+    before = {shard: leader for shard, (leader, _) in observer.leaders.items()}
+    lost = [shard for shard, leader in before.items() if leader == name]
+    observer.ends.pop(name, None)
+    begun = witness.now()
+    town.nodes[name].kill()
+    town.until("its shards are led by others", lambda: led(town, observer, name) and name in observer.ends, why=town.why_not_whole)
+    granted = []
+    for shard in lost:
+        given = town.witness.shards[shard].granted
+        granted.append(given[max(given)][1])
+    known = max(observer.leaders[shard][1] for shard in lost)
+    seen = observer.ends[name]
+    town.nodes[name].start()
+    town.until("it leads what it led before", lambda: calm(town, observer, before), why=town.why_not_calm)
+    return [moment - begun for moment in (seen, min(granted), max(granted), known)]
+
+
+def failover(town, observer, given):
+    names = sorted(town.nodes)
+    times = [kill_one(town, observer, names[i % len(names)]) for i in range(given.kills)]
+    numbers = {}
+    for i, part in enumerate(("seen", "first_leader", "all_leaders", "router")):
+        after = [time[i] for time in times]
+        numbers[part + "_ms"] = [milliseconds(statistics.median(after)), milliseconds(max(after))]
+        if part != "seen" and given.fencing == "session":
+            since = [time[i] - time[0] for time in times]
+            numbers[part + "_after_seen_ms"] = [milliseconds(statistics.median(since)), milliseconds(max(since))]
+    say("failover", given.backend, town.shards, kills=given.kills, ttl_s=given.ttl, fencing=given.fencing, **numbers)
+
+
+def cpu(process):
+    """Seconds of cpu that it has used."""
+    with open(f"/proc/{process.process.pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def idle(town, given):
+    revision = lambda: json.loads(town.run("store", "status", "-o", "json"))["revision"]
+    kinds = {"daemons": town.daemons, "nodes": list(town.nodes.values()), "store": [member for member in town.store.members if member not in town.daemons]}
+    used = lambda: {kind: sum(map(cpu, processes)) for kind, processes in kinds.items()}
+    begun, before, first = witness.now(), used(), revision()
+    town.until_past(begun + given.idle * SECOND)
+    after, last, passed = used(), revision(), (witness.now() - begun) / SECOND
+    shares = {f"{kind}_cpu_percent": round(100 * (after[kind] - before[kind]) / passed, 1) for kind in kinds}
+    say("idle", given.backend, town.shards, seconds=round(passed, 1), writes_per_second=round((last - first) / passed, 1), ttl_s=given.ttl, **shares)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--store", nargs="*", default=["embedded", "etcd", "zookeeper"])
+    parser.add_argument("--shards", nargs="*", type=int, default=[600, 6000])
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--ttl", type=int, default=2)
+    parser.add_argument("--fencing", choices=("session", "epoch"), default="session")
+    parser.add_argument("--idle", type=int, default=10)
+    given = parser.parse_args()
+    for given.backend in given.store:
+        for shards in given.shards:
+            with World(given.program, given.backend, shards, ttl=given.ttl, words=("--every", "0s"), wired=False, fencing=given.fencing) as town:
+                observer = Observer(town)
+                town.others.append(observer)
+                town.start()
+                observer.start()
+                bring_up(town, observer, given)
+                failover(town, observer, given)
+                idle(town, given)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

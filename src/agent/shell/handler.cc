@@ -1,0 +1,139 @@
+#include "evenkeel/agent/shell/handler.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace evenkeel::agent {
+namespace {
+
+constexpr Duration usual_within = 10s;  // of what must be quick
+
+// Requests a stop when any of two does.
+class EitherStop {
+ public:
+  EitherStop(const std::stop_token& a, const std::stop_token& b)
+      : on_a_(a, [this] { source_.request_stop(); }), on_b_(b, [this] { source_.request_stop(); }) {}
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::stop_callback<std::function<void()>> on_a_, on_b_;
+};
+
+}  // namespace
+
+Handler::Handler(Asker& asker, Who who, HandlerOptions options) : asker_(asker), who_(std::move(who)), options_(options) {
+  if (options_.report_every) reports_ = std::jthread([this](const std::stop_token& stop) { keep_reporting(stop); });
+}
+
+void Handler::stop() {
+  ending_.request_stop();
+  reports_.request_stop();
+  if (reports_.joinable()) reports_.join();
+}
+
+Duration Handler::short_within() const { return options_.within.value_or(usual_within); }
+
+Result<std::string> Handler::ask(const Question& question, Duration within, const std::stop_token& stop) {
+  const EitherStop either(stop, ending_.get_token());
+  const Instant begun = clock_.now();
+  auto answer = asker_.ask(question, {.within = within, .grace = options_.grace}, either.token());
+  if (options_.log == nullptr) return answer;
+  if (answer) {
+    options_.log->debug("done", {{"what", question.about}, {"took", clock_.now() - begun}});
+  } else {
+    options_.log->warn("failed", {{"what", question.about}, {"why", answer.error().message}, {"took", clock_.now() - begun}});
+  }
+  return answer;
+}
+
+Result<> Handler::take_inventory() {
+  const auto answer = ask(ask_inventory(who_, short_within()), short_within(), {});
+  if (!answer) return fail(answer.error().in("inventory"));
+  auto held = parse_inventory(*answer);
+  if (!held) return fail(std::move(held).error().in("inventory"));
+  inventory_ = options_.report_every ? *std::move(held) : without_progress(*std::move(held));
+  const std::scoped_lock lock(mutex_);
+  for (const node::Held& each : inventory_)
+    known_[each.shard] = {.status = {.last = each.last, .progress = each.progress}, .is_new = false};
+  return {};
+}
+
+Result<> Handler::transition(const node::Transition& transition, std::stop_token stop) {
+  const auto done = ask_and_report(transition, begin(transition.shard), stop);
+  const std::scoped_lock lock(mutex_);
+  const auto known = known_.find(transition.shard);
+  known->second.runs = false;
+  if (done) known->second.is_new = false;
+  if (known->second.is_new || (done && transition.to.str() == state_dropped)) known_.erase(known);
+  return done;
+}
+
+Result<> Handler::ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop) {
+  // The library asks it to stop when it is overdue; a step-down it does not stop, but ends the process.
+  const auto left = [&] { return transition.deadline == Instant::max() ? Duration::max() : transition.deadline - clock_.now(); };
+  const Duration within = options_.within.value_or(Duration::max());
+  const Duration told = std::min(within, left());
+  const auto answer =
+      ask(ask_transition(who_, transition, told == Duration::max() ? std::nullopt : std::optional(told)), within, stop);
+  if (!answer) return fail(answer.error());
+  if (!options_.report_every || transition.to.str() == state_dropped) return {};
+  const auto reported = take_report(transition.shard, turn, std::min(short_within(), std::max(left(), Duration{})));
+  if (!reported) return fail(reported.error().in("it is done, but its report failed"));
+  return {};
+}
+
+std::uint64_t Handler::begin(const ShardId& shard) {
+  const std::scoped_lock lock(mutex_);
+  Known& known = known_[shard];
+  known.runs = true;
+  return known.turn = ++turns_;
+}
+
+Sealed Handler::seal(const ShardId& shard, Epoch epoch) {
+  const auto answer = ask(ask_seal(who_, shard, epoch, short_within()), short_within(), {});
+  if (!answer) throw std::runtime_error(answer.error().message);
+  const auto sealed = parse_sealed(*answer, epoch);
+  if (!sealed) throw std::runtime_error(sealed.error().message);
+  return *sealed;
+}
+
+node::Status Handler::report(const ShardId& shard) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = known_.find(shard);
+  return found == known_.end() ? node::Status{} : found->second.status;
+}
+
+// One that fails leaves what was said before.
+Result<> Handler::take_report(const ShardId& shard, std::uint64_t turn, Duration within) {
+  const auto answer = ask(ask_report(who_, shard, within), within, {});
+  if (!answer) return fail(answer.error());
+  auto status = parse_status(*answer);
+  if (!status) return fail(std::move(status).error());
+  const std::scoped_lock lock(mutex_);
+  if (const auto found = known_.find(shard); found != known_.end() && found->second.turn == turn)
+    found->second.status = *std::move(status);
+  return {};
+}
+
+void Handler::keep_reporting(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    std::vector<std::pair<ShardId, std::uint64_t>> shards;
+    {
+      std::unique_lock lock(mutex_);
+      ends_.wait_for(lock, stop, *options_.report_every, [] { return false; });
+      for (const auto& [shard, known] : known_)
+        if (!known.runs) shards.emplace_back(shard, known.turn);
+    }
+    for (const auto& [shard, turn] : shards) {
+      if (stop.stop_requested()) return;
+      const auto taken = take_report(shard, turn, short_within());
+      if (!taken && taken.error().code == Code::invalid &&
+          options_.log != nullptr)  // other failures are logged where it is asked
+        options_.log->warn("a report is overlooked", {{"shard", format(shard)}, {"why", taken.error().message}});
+    }
+  }
+}
+
+}  // namespace evenkeel::agent

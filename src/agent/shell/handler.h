@@ -1,0 +1,77 @@
+#pragma once
+// Handler: a node's handler (node/handler.h) that asks somebody else.
+//
+//   Handler handler(*asker, who, {.report_every = 5s, .log = &log});
+//   if (const auto held = handler.take_inventory(); !held) …           // before the node joins
+//   auto node = node::Node::join(…, handler);
+//   …
+//   handler.stop();                                                    // what runs is ended; then the node may go
+//
+// Reports are asked by a thread of its own, for one shard after the other, and as a part of each transition; the node, which must never wait, is told
+// the latest. A transition without its report has failed: who steps down must say how far its data goes, or its successor would not wait for all of it.
+// Without `report_every` nothing is said of progress but in answers to seals.
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "evenkeel/agent/shell/asker.h"
+#include "evenkeel/base/clock.h"
+#include "evenkeel/base/log.h"
+
+namespace evenkeel::agent {
+
+struct HandlerOptions {
+  std::optional<Duration> within;        // of everything; else a transition's own deadline counts, and 10 s for the others
+  Duration grace = 5s;                   // see Patience
+  std::optional<Duration> report_every;  // nothing: never
+  Log* log = nullptr;
+};
+
+class Handler final : public node::ShardHandler {
+ public:
+  // `asker` outlives it.
+  Handler(Asker& asker, Who who, HandlerOptions options);
+  ~Handler() override { stop(); }
+
+  // Asks what is on disk, for inventory() to say. Once.
+  Result<> take_inventory();
+  // Ends what runs, and asks nothing more. Not from within the asker.
+  void stop();
+
+  Result<> transition(const node::Transition& transition, std::stop_token stop) override;
+  Sealed seal(const ShardId& shard, Epoch epoch) override;
+  node::Status report(const ShardId& shard) override;
+  std::vector<node::Held> inventory() override { return inventory_; }
+
+ private:
+  Result<std::string> ask(const Question& question, Duration within, const std::stop_token& stop);
+  // Keeps the answer if the shard's turn is still this one.
+  Result<> take_report(const ShardId& shard, std::uint64_t turn, Duration within);
+  Result<> ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop);
+  std::uint64_t begin(const ShardId& shard);  // a turn
+  void keep_reporting(const std::stop_token& stop);
+  Duration short_within() const;
+
+  Asker& asker_;
+  const Who who_;
+  const HandlerOptions options_;
+  const BootClock clock_;
+  std::vector<node::Held> inventory_;
+  std::stop_source ending_;
+  std::mutex mutex_;
+  std::condition_variable_any ends_;
+  // A shard that is here. What was asked before its latest transition began says nothing about it any more.
+  struct Known {
+    node::Status status;
+    std::uint64_t turn = 0;  // of its latest transition
+    bool is_new = true;      // none has succeeded
+    bool runs = false;       // a transition does, which asks for the report itself
+  };
+  std::map<ShardId, Known> known_;
+  std::uint64_t turns_ = 0;
+  std::jthread reports_;  // the last, so the first to go
+};
+
+}  // namespace evenkeel::agent

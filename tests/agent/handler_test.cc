@@ -1,0 +1,153 @@
+// The handler between a node and somebody who is asked.
+
+#include "evenkeel/agent/shell/handler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <thread>
+
+namespace evenkeel::agent {
+namespace {
+
+using testing::HasSubstr;
+
+const ShardId shard{WorkloadId("t1"), ShardIndex(3)};
+const Who who{.node = NodeId("n1"), .cluster = ClusterId("pages")};
+
+// Answers by kind, and keeps what it was asked.
+class Scripted final : public Asker {
+ public:
+  Result<std::string> ask(const Question& question, const Patience& patience, const std::stop_token& stop) override {
+    const std::scoped_lock lock(mutex_);
+    asked.push_back(question.variables[0].second);
+    within = patience.within;
+    ++count_;
+    changed_.notify_all();
+    return answer(question.variables[0].second, stop);
+  }
+  void wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return count_ >= count; });
+  }
+
+  std::function<Result<std::string>(const std::string& kind, const std::stop_token& stop)> answer = [](const auto&, const auto&) {
+    return std::string();
+  };
+  std::vector<std::string> asked;
+  Duration within = {};
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t count_ = 0;
+};
+
+node::Transition to(const std::string& state) {
+  return {.shard = shard, .from = StateId("offline"), .to = StateId(state), .deadline = Instant::max()};
+}
+
+TEST(Handler, WithoutReportsNothingIsSaidOfProgress) {
+  Scripted asker;
+  asker.answer = [](const std::string& kind, const auto&) {
+    return kind == "inventory" ? R"({"shards": [{"shard": "t1/3", "epoch": 4, "last": 3, "progress": 9, "refuses": 5}]})" : "";
+  };
+  Handler handler(asker, who, {});
+  ASSERT_TRUE(handler.take_inventory().has_value());
+  EXPECT_EQ(asker.within, 10s);
+  ASSERT_EQ(handler.inventory().size(), 1U);
+  EXPECT_EQ(handler.inventory()[0].version.epoch, Epoch(4));
+  EXPECT_EQ(handler.inventory()[0].progress, 0U);
+  ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
+  EXPECT_EQ(handler.report(shard), node::Status{});
+  EXPECT_EQ(asker.asked, (std::vector<std::string>{"inventory", "transition"}));
+  EXPECT_EQ(asker.within, Duration::max()) << "the library stops what is overdue";
+}
+
+TEST(Handler, ReportsFollowTransitions) {
+  Scripted asker;
+  asker.answer = [](const std::string& kind, const auto&) { return kind == "report" ? R"({"epoch": 2, "progress": 7})" : ""; };
+  Handler handler(asker, who, {.report_every = 24h});
+  ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
+  EXPECT_EQ(handler.report(shard).progress, 7U);
+  asker.answer = [](const std::string&, const auto&) { return "nonsense"; };
+  const auto led = handler.transition(to("leader"), {});
+  EXPECT_THAT(led.error().message, HasSubstr("it is done, but its report failed: its answer"));
+  EXPECT_EQ(handler.report(shard).progress, 7U) << "the latest that could be read";
+  ASSERT_TRUE(handler.transition(to("dropped"), {}).has_value());
+  EXPECT_EQ(handler.report(shard), node::Status{}) << "it is not here";
+}
+
+TEST(Handler, ReportsAreAskedNowAndThen) {
+  Scripted asker;
+  Handler handler(asker, who, {.report_every = 1ms});
+  ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
+  asker.wait_for(5);
+  handler.stop();
+}
+
+// The first report that comes by itself waits until it may answer; later ones fail. Those of transitions say nothing.
+class Slow final : public Asker {
+ public:
+  Result<std::string> ask(const Question& question, const Patience&, const std::stop_token&) override {
+    if (question.variables[0].second != "report" || std::this_thread::get_id() == test_) return "";
+    if (asked.exchange(true)) return fail(Code::unavailable, "busy");
+    asked.notify_all();
+    may_answer.wait(false);
+    return R"({"progress": 7})";
+  }
+  std::atomic<bool> asked = false, may_answer = false;
+
+ private:
+  const std::thread::id test_ = std::this_thread::get_id();
+};
+
+TEST(Handler, AReportThatIsOlderThanATransitionIsOverlooked) {
+  Slow asker;
+  Handler handler(asker, who, {.report_every = 1ms});
+  ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
+  asker.asked.wait(false);
+  ASSERT_TRUE(handler.transition(to("dropped"), {}).has_value());
+  ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
+  asker.may_answer.store(true);
+  asker.may_answer.notify_all();
+  handler.stop();
+  EXPECT_EQ(handler.report(shard), node::Status{}) << "that was of data that is gone";
+}
+
+TEST(Handler, SealsAnswerOrThrow) {
+  Scripted asker;
+  asker.answer = [](const std::string&, const auto&) { return R"({"epoch": 4, "progress": 17})"; };
+  Handler handler(asker, who, {.within = 3s});
+  EXPECT_EQ(handler.seal(shard, Epoch(5)), (Sealed{Epoch(5), Epoch(4), 17}));
+  EXPECT_EQ(asker.within, 3s);
+  asker.answer = [](const std::string&, const auto&) { return ""; };
+  EXPECT_THROW(handler.seal(shard, Epoch(5)), std::runtime_error);
+  asker.answer = [](const std::string&, const auto&) -> Result<std::string> { return fail(Code::unavailable, "no disk"); };
+  EXPECT_THROW(handler.seal(shard, Epoch(5)), std::runtime_error);
+}
+
+TEST(Handler, AnInventoryThatFailsIsSaid) {
+  Scripted asker;
+  asker.answer = [](const std::string&, const auto&) -> Result<std::string> { return fail(Code::unavailable, "no disk"); };
+  Handler handler(asker, who, {});
+  EXPECT_EQ(handler.take_inventory().error().message, "inventory: no disk");
+  asker.answer = [](const std::string&, const auto&) { return "done"; };
+  EXPECT_THAT(handler.take_inventory().error().message, HasSubstr("inventory: its answer"));
+}
+
+TEST(Handler, WhatRunsIsStoppedWithIt) {
+  Scripted asker;
+  Handler handler(asker, who, {});
+  asker.answer = [&](const std::string&, const std::stop_token& stop) -> Result<std::string> {
+    handler.stop();
+    return stop.stop_requested() ? Result<std::string>(fail(Code::cancelled, "stopped")) : "";
+  };
+  EXPECT_EQ(handler.transition(to("follower"), {}).error().code, Code::cancelled);
+}
+
+}  // namespace
+}  // namespace evenkeel::agent

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Two processes under one name: only one of them acts, whatever becomes of the other. And one that does not ask whether it may.
+
+Usage: names.py PROGRAM [PART OF A TEST'S NAME]
+"""
+import os
+import signal
+import sys
+
+import witness
+from tests_of import run_tests
+from world import TTL, Failed, Node, World, expect
+
+SECOND = witness.SECOND
+SHARDS = 60
+
+
+def world(program):
+    return World(program, shards=SHARDS, nodes=6)
+
+
+def twin(town, name, data):
+    """Another process of that name, with a log of its own."""
+    node = Node(town, name, town.nodes[name].zone, data=data)
+    node.name = name + ".twin"
+    town.others.append(node)
+    node.start()
+    return node
+
+
+def acts(town, process):
+    """Whether that process leads anything now: a write of it was taken lately, at the highest epoch of the shard."""
+    who = f"{process.name.removesuffix('.twin')}:{process.process.pid}"
+    return any((wrote := shard.wrote.get(shard.top)) and wrote[0] == who and wrote[1] > witness.now() - SECOND for shard in town.witness.shards)
+
+
+def a_while(town):
+    """Long enough for a session to end and another to begin, if somebody were to let that happen."""
+    town.until_past(witness.now() + 2 * TTL * SECOND)
+
+
+def take_over_and_come_back(town, second):
+    """The first is there and acts, so the second waits. When the first stands still the second may act; when it goes on, still one alone does."""
+    first = town.nodes["n1"]
+    a_while(town)
+    expect(acts(town, first) and not acts(town, second), "the first acts, and the second waits")
+    town.until_well(witness.now())
+    first.signal(signal.SIGSTOP)
+    a_while(town)
+    town.until_led(witness.now())
+    first.signal(signal.SIGCONT)
+    a_while(town)
+    expect(not (acts(town, first) and acts(town, second)), "one of them acts at most")
+    town.until_led(witness.now())
+
+
+def test_another_disk(program):
+    with world(program) as town:
+        town.begin()
+        second = twin(town, "n1", "another.data")
+        take_over_and_come_back(town, second)
+        expect(acts(town, second), "the name is the second's, with its own disk")
+        town.until_well(witness.now())
+        second.kill()
+        town.until("the first has its name again", lambda: acts(town, town.nodes["n1"]))
+        town.until_well(witness.now())
+
+
+def test_the_same_disk(program):
+    with world(program) as town:
+        town.begin()
+        second = twin(town, "n1", "n1.data")
+        take_over_and_come_back(town, second)
+        first = town.nodes["n1"]
+        expect(acts(town, first) or not acts(town, second), "who has the folder acts")
+        first.kill()
+        town.until("the second follows", lambda: acts(town, second))
+        town.until_well(witness.now())
+
+
+def test_three_of_one_disk(program):
+    """The third gets the folder when the first dies, or the second does: never both."""
+    with world(program) as town:
+        town.begin()
+        second = twin(town, "n1", "n1.data")
+        a_while(town)
+        town.nodes["n1"].kill()
+        town.until("the second has the name", lambda: acts(town, second))
+        town.nodes["n1"].start()
+        a_while(town)
+        expect(acts(town, second) and not acts(town, town.nodes["n1"]), "the second acts, and the third waits")
+        town.until_well(witness.now())
+
+
+def test_a_waiting_process_knows_what_was_written_meanwhile(program):
+    """Writes that n1 and zone z2 have, and z3 has not. Then n1 stands still and z2 is gone: whoever begins as n1 must not lead with what it read long ago."""
+    with world(program) as town:
+        town.begin()
+        twin(town, "n1", "n1.data")
+        z2, z3 = (("n2", "n5"), ("n3", "n6"))
+        for name in z3:
+            town.nodes[name].signal(signal.SIGSTOP)
+        town.until("z3 is gone", lambda: town.gone(z3))
+        town.until_led(witness.now())
+        for name in z2:
+            town.nodes[name].kill()
+        town.nodes["n1"].signal(signal.SIGSTOP)
+        for name in z3:
+            town.nodes[name].signal(signal.SIGCONT)
+        a_while(town)
+        town.check()
+        town.nodes["n1"].signal(signal.SIGCONT)
+        for name in z2:
+            town.nodes[name].start()
+        town.until_well(witness.now())
+
+
+def test_a_successor_does_not_wait(program):
+    with world(program) as town:
+        town.begin()
+        first = town.nodes["n1"]
+        second = twin(town, "n1", "n1.data")
+        first.kill()
+        town.until("the second has the name", lambda: acts(town, second))
+        town.until_well(witness.now())
+        expect(os.path.exists(os.path.join(first.data, "evenkeel.id")), "on the same disk")
+
+
+def test_who_does_not_ask_is_found_out(program):
+    """Of the witness itself: nodes that write without asking whether they may lead are seen to, after they stood still for longer than their sessions."""
+    with World(program, shards=SHARDS, nodes=6, words=("--asks", "no")) as town:
+        town.begin()
+        for _ in range(10):
+            for node in (town.nodes["n1"], town.nodes["n4"]):
+                node.signal(signal.SIGSTOP)
+            town.until_past(witness.now() + 2 * TTL * SECOND)
+            town.until_led(witness.now())
+            for node in (town.nodes["n1"], town.nodes["n4"]):
+                node.signal(signal.SIGCONT)
+            try:
+                town.until_past(witness.now() + TTL * SECOND)
+                town.until_well(witness.now())
+            except Failed as found:
+                expect("might lead at epoch" in str(found), str(found))
+                return
+        raise Failed("nobody noticed")
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))

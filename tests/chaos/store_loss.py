@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""The store under a running cluster is put back to an earlier state, emptied, away or full: nothing is dropped, no epoch is used again, and all comes back.
+
+Usage: store_loss.py PROGRAM [PART OF A TEST'S NAME]
+
+LONG=1 in the environment lets a store be away for minutes instead of seconds.
+"""
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+
+import witness
+from tests_of import run_tests
+from world import CLUSTER, PATIENCE, TTL, WORKLOAD, Daemon, Process, World, expect
+
+SECOND = witness.SECOND
+SHARDS = 60
+SLOT = struct.Struct("=8Q")  # of ledger.cc: held, epoch, change, refuses, last, position, and two to spare
+AWAY = (180 if os.environ.get("LONG") else 6) * SECOND
+
+
+def world(program, store="embedded"):
+    return World(program, store, shards=SHARDS, nodes=6)
+
+
+def held(town):
+    """Node and shard of everything on disk."""
+    found = set()
+    for node in town.nodes.values():
+        with open(os.path.join(node.data, "ledger"), "rb") as file:
+            for shard in range(town.shards):
+                slot = file.read(SLOT.size)
+                if len(slot) == SLOT.size and SLOT.unpack(slot)[0]:
+                    found.add((node.name, shard))
+    return found
+
+
+def new_leaders(town):
+    """Every shard gets another epoch: each zone stands still once."""
+    for zone in ("z1", "z2", "z3"):
+        nodes = [node for node in town.nodes.values() if node.zone == zone]
+        for node in nodes:
+            node.signal(signal.SIGSTOP)
+        town.until(f"{zone} is gone", lambda: town.gone([node.name for node in nodes]))
+        town.until_led(witness.now())
+        for node in nodes:
+            node.signal(signal.SIGCONT)
+        town.until_well(witness.now())
+
+
+def end_daemons(town):
+    for daemon in town.daemons:
+        daemon.end()
+
+
+def start_daemons(town):
+    for daemon in town.daemons:
+        daemon.start()
+    town.until("a daemon acts", town.active)
+
+
+def adopt(town):
+    """As operators do: looks what is there and belongs to nobody, and takes it."""
+    town.run("cluster", "adopt")
+    town.run("cluster", "adopt", "--all")
+
+
+def test_put_back(program):
+    with world(program) as town:
+        town.begin()
+        town.daemons[1].end()
+        town.daemons[0].end()
+        shutil.copytree(town.store.folder(), town.path("earlier"))
+        start_daemons(town)
+        town.until_well(witness.now())
+        new_leaders(town)
+        before = held(town)
+        end_daemons(town)
+        shutil.rmtree(town.store.folder())
+        shutil.copytree(town.path("earlier"), town.store.folder())
+        start_daemons(town)
+        town.until("all nodes have joined again", lambda: "away []" in town.why_not_whole() or town.why_not_whole() == "", why=town.why_not_whole)
+        expect(before <= held(town), "nothing is dropped")
+        adopt(town)
+        town.until_well(witness.now())
+        expect(before <= held(town), "nothing is dropped")
+
+
+def test_emptied(program):
+    with world(program) as town:
+        town.begin()
+        new_leaders(town)
+        before = held(town)
+        end_daemons(town)
+        shutil.rmtree(town.store.folder())
+        start_daemons(town)
+        town.until("all nodes have joined again", lambda: town.why_not_whole() == "", why=town.why_not_whole)
+        expect(before <= held(town), "nothing is dropped")
+        begun = witness.now()
+        town.apply()
+        town.until("all that is held belongs to nobody", lambda: len(town.active().ask("/api/v1/cluster")["orphans"]) == len(before), why=town.why_not_whole)
+        expect(len(town.witness.led_since(begun)) == SHARDS, "nothing begins anew behind the back of those who have data")
+        adopt(town)
+        town.until_well(witness.now())
+        expect(before <= held(town), "nothing is dropped")
+
+
+def test_away_at_the_start_and_later(program):
+    with world(program, "etcd") as town:
+        for daemon in town.daemons:
+            daemon.start()
+        for node in town.nodes.values():
+            node.start()
+        town.until("they say that they wait", lambda: all("the store does not answer" in daemon.log() for daemon in town.daemons))
+        town.store.begin()
+        town.until("all nodes have joined", lambda: town.why_not_whole() == "", why=town.why_not_whole)
+        town.apply()
+        town.until_well(0)
+        for member in town.store.members:
+            member.kill()
+        town.until("daemons say so", lambda: all(daemon.status("/readyz") == 503 for daemon in town.daemons))
+        town.until_past(witness.now() + AWAY)
+        begun = witness.now()
+        for member in town.store.members:
+            member.start()
+        town.until_well(begun)
+        expect(all(node.runs() for node in town.nodes.values()) and all(daemon.runs() for daemon in town.daemons), "nobody has ended")
+
+
+def fill(folder):
+    """Until nothing more fits."""
+    with open(os.path.join(folder, "filler"), "wb", buffering=0) as file:
+        for size in (1 << 16, 1 << 10, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                pass
+
+
+def test_full(program):
+    """The disk under the embedded store is full, and later has room again. It is a small one in memory, which the daemon has for itself in a namespace of its own."""
+    if subprocess.run(["unshare", "--map-root-user", "--mount", "true"], capture_output=True, timeout=PATIENCE).returncode != 0:
+        print("  not here: a namespace of its own is not allowed, so there is no small disk", flush=True)
+        return
+    with world(program) as town:
+        daemon = town.daemons[0]
+        mount = 'mkdir -p "$0" && mount -t tmpfs -o size=32m tmpfs "$0" && exec "$@"'
+        daemon.words = ["unshare", "--map-root-user", "--mount", "sh", "-c", mount, town.store.folder(), *daemon.words]
+        town.begin()
+        folder = f"/proc/{daemon.process.pid}/root{town.store.folder()}"
+        fill(folder)
+        put = [town.program, "store", "put", "--store", town.store.url(), "/full", "x" * 10000]
+        refused = lambda: subprocess.run(put, capture_output=True, text=True, timeout=PATIENCE, env=town.environment)
+        town.until("a write is refused", lambda: refused().returncode != 0)
+        said = refused().stderr
+        expect("space" in said, f"and it says why: {said}")
+        town.until_past(witness.now() + 2 * TTL * SECOND)
+        expect(all(each.runs() for each in [*town.daemons, *town.nodes.values()]), "everybody goes on")
+        os.remove(os.path.join(folder, "filler"))
+        town.until_well(witness.now())
+
+
+def test_a_disk_that_fails(program):
+    """What cannot be mended from within: files may not grow any more, which stands for any disk that fails. The daemon says so, and a restart loses nothing."""
+    with world(program) as town:
+        daemon = town.daemons[0]
+        daemon.restore_signals = False
+        town.begin()
+        subprocess.run(["prlimit", "--pid", str(daemon.process.pid), "--fsize=1:unlimited"], check=True, timeout=PATIENCE)
+        put = [town.program, "store", "put", "--store", town.store.url(), "/more", "x"]
+        refused = lambda: subprocess.run(put, capture_output=True, text=True, timeout=PATIENCE, env=town.environment)
+        town.until("a write is refused", lambda: "must be opened again" in refused().stderr, why=lambda: refused().stderr)
+        expect(daemon.runs(), "the daemon goes on, and answers what it knows")
+        daemon.kill()
+        daemon.start()
+        town.until_well(witness.now())
+
+
+def test_another_cluster(program):
+    """A node and a daemon that name another cluster do nothing to this one."""
+    with world(program) as town:
+        town.begin()
+        words = [word if word != CLUSTER else "other" for word in town.nodes["n1"].words]
+        stranger = Process(town, "stranger", *words)
+        stranger.words[stranger.words.index("--data") + 1] = town.path("stranger.data")
+        town.others.append(stranger)
+        stranger.start()
+        daemon = Daemon(town, "elsewhere", "--store", town.store.url())
+        daemon.words[daemon.words.index(CLUSTER)] = "other"
+        town.others.append(daemon)
+        daemon.start()
+        town.until("the other cluster has a node", lambda: len((daemon.ask("/api/v1/nodes") or {"nodes": []})["nodes"]) == 1)
+        town.until_well(witness.now())
+
+
+def test_a_newer_format(program):
+    """A document that somebody newer wrote is not read wrongly, nor written over, and the others go on."""
+    with world(program) as town:
+        town.begin()
+        key = f"/evenkeel/{CLUSTER}/workloads/{WORKLOAD}"
+        old = town.run("store", "get", key)
+        town.run("store", "put", key, old.replace('"format": 1', '"format": 2').replace('"format":1', '"format":2'))
+        expect('2' in town.run("store", "get", key).split("format", 1)[1][:6], "it is newer now")
+        town.until_past(witness.now() + 2 * TTL * SECOND)
+        town.until_led(witness.now())
+        town.nodes["n1"].kill()
+        town.until("n1 is gone", lambda: town.gone(["n1"]))
+        town.nodes["n1"].start()
+        town.until_past(witness.now() + 2 * TTL * SECOND)
+        expect('2' in town.run("store", "get", key).split("format", 1)[1][:6], "nobody wrote over it")
+        town.run("store", "put", key, old)
+        town.until_well(witness.now())
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))

@@ -1,0 +1,411 @@
+"""A whole cluster of real processes on this host: a store, two daemons, twelve nodes in three zones, each with a wire to the store that can be cut.
+
+    with World(program, "etcd", shards=600) as world:
+        world.begin()
+        world.nodes["n1"].kill()
+        world.until_well(witness.now())
+
+All is in one folder, on free ports, and ended by process id with the object, whatever happens; the kernel ends it if this process dies. The folder stays if
+something went wrong, with what each process said in NAME.log.
+
+Nothing here lets time pass: whoever waits asks again when the witness has heard something, or twenty times a second while it hears nothing.
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+import wires
+import witness
+
+PATIENCE = 120  # seconds; whoever waits so long has failed. Far above what is needed on a busy machine
+SLOW = 20  # seconds; worth a word
+TTL = 2  # seconds, of nodes' sessions
+STUCK = 70  # exit status of a node that could not step down
+CLUSTER = "chaos"
+WORKLOAD = "ledger"
+JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
+
+
+class Failed(Exception):
+    pass
+
+
+def expect(condition, what):
+    if not condition:
+        raise Failed(what)
+
+
+def free_port():
+    """Below those that the kernel gives to outgoing connections, so that it stays free while its server is down."""
+    while True:
+        port = random.SystemRandom().randrange(10000, 32000)
+        with socket.socket() as trial:
+            try:
+                trial.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
+
+
+def ask_port(port, question):
+    """All that is answered over TCP, or nothing."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+            connection.sendall(question)
+            answer = b""
+            while more := connection.recv(1 << 16):
+                answer += more
+            return answer.decode(errors="replace")
+    except OSError:
+        return ""
+
+
+class Process:
+    """One that can be killed and started again with the same words."""
+
+    def __init__(self, world, name, *words):
+        self.world, self.name, self.words = world, name, [str(word) for word in words]
+        self.process = None
+        self.restore_signals = True  # not: it overlooks those that this process overlooks, of pipes and of files that are too large
+
+    def start(self):
+        expect(not self.runs(), f"{self.name} runs already")
+        with open(self.world.path(self.name + ".log"), "ab") as log, open(self.world.path(self.name + ".out"), "wb") as out:
+            words = ["setpriv", "--pdeathsig", "KILL", *self.words]
+            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=self.world.environment, start_new_session=True, restore_signals=self.restore_signals)
+
+    def runs(self):
+        return self.process is not None and self.process.poll() is None
+
+    def signal(self, number):
+        if self.runs():
+            self.process.send_signal(number)
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        if self.process is not None:
+            self.process.wait()
+
+    def end(self):
+        """As an operator would; what it takes for that is its own affair."""
+        self.signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+    def said(self):
+        with open(self.world.path(self.name + ".out"), encoding="utf-8") as file:
+            return file.read()
+
+    def log(self):
+        with open(self.world.path(self.name + ".log"), encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+
+class Node(Process):
+    def __init__(self, world, name, zone, *more, data=None):
+        self.zone = zone
+        self.data = world.path(data or name + ".data")
+        self.wire = world.wire()
+        words = ("--name", name, "--zone", zone, "--data", self.data, "--world", world.folder, "--cluster", CLUSTER, "--ttl", f"{world.ttl}s")
+        super().__init__(world, name, world.ledger, *words, "--store", world.store.url(self.wire and self.wire.ports), *more)
+
+
+class Daemon(Process):
+    def __init__(self, world, name, *more):
+        super().__init__(world, name, world.program, "serve", "--cluster", CLUSTER, "--http", "127.0.0.1:0", "--name", name, *more)
+        self.wire = None
+
+    def address(self):
+        line = self.said()
+        return json.loads(line)["http"] if line.endswith("\n") else None
+
+    def ask(self, path):
+        """An answer, or nothing."""
+        if not self.runs() or self.address() is None:
+            return None
+        try:
+            with urllib.request.urlopen(self.address() + path, timeout=5) as answer:
+                return json.loads(answer.read())
+        except (OSError, ValueError):
+            return None
+
+    def status(self, path):
+        try:
+            with urllib.request.urlopen(self.address() + path, timeout=5) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
+
+
+class Embedded:
+    """In the first daemon. The second reaches it there."""
+
+    def __init__(self, world):
+        self.world = world
+        self.port = free_port()
+        self.members = []
+
+    def ports(self):
+        return [self.port]
+
+    def url(self, ports=None):
+        return f"etcd://127.0.0.1:{(ports or [self.port])[0]}"
+
+    def folder(self):
+        return self.world.path("store")
+
+    def daemons(self):
+        first = Daemon(self.world, "d0", "--data", self.folder(), "--store-listen", f"127.0.0.1:{self.port}")
+        second = Daemon(self.world, "d1", "--store", self.url())
+        self.members = [first]
+        return [first, second]
+
+    def begin(self):
+        pass
+
+    def leader(self):
+        return self.members[0]
+
+
+class Servers:
+    """Three members of a store that somebody else wrote."""
+
+    scheme = "etcd"
+
+    def __init__(self, world):
+        self.world = world
+        self.client_ports = [free_port() for _ in range(3)]
+        self.peer_ports = [free_port() for _ in range(6)]
+        self.members = [Process(world, f"s{i}", *self.words(i)) for i in range(3)]
+
+    def ports(self):
+        return self.client_ports
+
+    def url(self, ports=None):
+        return f"{self.scheme}://" + ",".join(f"127.0.0.1:{port}" for port in ports or self.client_ports)
+
+    def daemons(self):
+        made = []
+        for name in ("d0", "d1"):
+            wire = self.world.wire()
+            made.append(Daemon(self.world, name, "--store", self.url(wire and wire.ports)))
+            made[-1].wire = wire
+        return made
+
+    def begin(self):
+        for member in self.members:
+            member.start()
+        self.world.until("the store serves", lambda: all(self.ready(i) for i in range(3)))
+
+    def leader(self):
+        leading = lambda: next((member for i, member in enumerate(self.members) if member.runs() and self.leads(i)), None)
+        self.world.until("the store has a leader", leading)
+        return leading() or self.members[0]
+
+
+class Etcd(Servers):
+    def words(self, i):
+        all_peers = ",".join(f"s{k}=http://127.0.0.1:{self.peer_ports[k]}" for k in range(3))
+        client, peer = f"http://127.0.0.1:{self.client_ports[i]}", f"http://127.0.0.1:{self.peer_ports[i]}"
+        return ("etcd", "--name", f"s{i}", "--data-dir", self.world.path(f"s{i}"), "--listen-client-urls", client, "--advertise-client-urls", client,
+                "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", all_peers, "--logger=zap", "--log-level=error",
+                "--unsafe-no-fsync")  # what a killed process wrote is there; a power cut is not what is tested
+
+    def ready(self, i):
+        return '"health":"true"' in ask_port(self.client_ports[i], b"GET /health HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+
+    def leads(self, i):
+        return "\netcd_server_is_leader 1\n" in ask_port(self.client_ports[i], b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+
+
+class ZooKeeper(Servers):
+    scheme = "zk"
+
+    def words(self, i):
+        folder = self.world.path(f"s{i}")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "myid"), "w", encoding="utf-8") as file:
+            file.write(f"{i + 1}\n")
+        with open(os.path.join(folder, "zoo.cfg"), "w", encoding="utf-8") as file:
+            file.write(f"tickTime=500\ninitLimit=20\nsyncLimit=10\nmaxClientCnxns=0\nadmin.enableServer=false\nclientPortAddress=127.0.0.1\nclientPort={self.client_ports[i]}\ndataDir={folder}\n")
+            for k in range(3):
+                file.write(f"server.{k + 1}=127.0.0.1:{self.peer_ports[k]}:{self.peer_ports[3 + k]}\n")
+        return ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", JARS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                "-Dzookeeper.extendedTypesEnabled=true", "org.apache.zookeeper.server.quorum.QuorumPeerMain", os.path.join(folder, "zoo.cfg"))
+
+    def ready(self, i):
+        return "\nMode: " in ask_port(self.client_ports[i], b"srvr")
+
+    def leads(self, i):
+        return "\nMode: leader" in ask_port(self.client_ports[i], b"srvr")
+
+
+STORES = {"embedded": Embedded, "etcd": Etcd, "zookeeper": ZooKeeper}
+
+
+class World:
+    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, words=(), wired=True, fencing="session"):
+        """`words` are added to each ledger's. Without wires nothing can be cut, and nothing is slowed down by them."""
+        self.program = os.path.abspath(program)
+        self.ledger = os.path.join(os.path.dirname(self.program), "tests/ledger")
+        self.shards, self.keep, self.ttl, self.wired = shards, keep, ttl, wired
+        self.folder = tempfile.mkdtemp(prefix="chaos.")
+        self.environment = {**os.environ, "NO_COLOR": "1", "HOME": self.folder}
+        for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER", "XDG_STATE_HOME"):
+            self.environment.pop(name, None)
+        self.fencing = fencing
+        self.wires = wires.Wires(witness.Witness(shards, fencing), self.path("witness"))
+        self.store = STORES[store](self)
+        self.daemons = self.store.daemons()
+        self.nodes = {f"n{i}": Node(self, f"n{i}", f"z{(i - 1) % 3 + 1}", *words) for i in range(1, nodes + 1)}
+        self.others = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        for process in [*self.others, *self.nodes.values(), *self.daemons, *self.store.members]:
+            process.kill()
+        self.wires.close()
+        if kind is None and not self.keep:
+            shutil.rmtree(self.folder)
+        elif kind is not None:
+            print(f"what everybody said is in {self.folder}", flush=True)
+
+    def wire(self):
+        return self.wires.lay(self.store.ports()) if self.wired else None
+
+    @property
+    def witness(self):
+        return self.wires.witness
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    # Waiting.
+
+    def until(self, what, good, patience=PATIENCE, why=lambda: ""):
+        """Until it is so, or for too long. What the witness finds wrong ends the wait."""
+        give_up = time.monotonic() + patience
+        worth_a_word = time.monotonic() + SLOW
+        while not good():
+            self.check()
+            self.supervise()
+            if time.monotonic() > worth_a_word:
+                worth_a_word = give_up + 1
+                print(f"  slow: {what} {why()}", flush=True)
+            if time.monotonic() > give_up:
+                raise Failed(f"not so after {patience} s: {what} {why()}")
+            with self.wires.changed:
+                self.wires.changed.wait(0.05)
+
+    def supervise(self):
+        """A node that could not step down in time ends itself. Whoever runs services starts it again."""
+        for node in self.nodes.values():
+            if node.process is not None and node.process.poll() == STUCK:
+                print(f"  {node.name} could not step down in time, and is started again", flush=True)
+                node.start()
+
+    def until_past(self, when):
+        """Until a moment of the witness's clock: what is broken is to stay so for a while."""
+        self.until("time passes", lambda: witness.now() > when)
+
+    def check(self):
+        expect(not self.witness.wrong, "the witness says:\n  " + "\n  ".join(self.witness.wrong))
+
+    # The cluster.
+
+    def begin(self):
+        """The workload comes when all nodes are there, so that nothing has to move afterwards."""
+        self.start()
+        self.apply()
+        self.until_well(0)
+
+    def start(self):
+        self.store.begin()
+        self.daemons[0].start()
+        self.until("the first daemon serves", lambda: self.daemons[0].address() is not None, why=self.daemons[0].log)
+        self.daemons[1].start()
+        for node in self.nodes.values():
+            node.start()
+        self.until("all nodes have joined", lambda: self.why_not_whole() == "", why=self.why_not_whole)
+
+    def apply(self):
+        with open(self.path("cluster.yaml"), "w", encoding="utf-8") as file:
+            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s}}
+workloads:
+  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: 1s, spread: {{level: zone, hard: true}}, fencing: {self.fencing}}}
+""")
+        self.run("apply", "-f", self.path("cluster.yaml"), "--yes")
+
+    def run(self, *words, status=0):
+        environment = {**self.environment, "EVENKEEL_STORE": self.store.url(), "EVENKEEL_CLUSTER": CLUSTER}
+        done = subprocess.run([self.program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        expect(done.returncode == status, f"{words}: exit {done.returncode}, wanted {status}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def active(self):
+        """The daemon that acts, if one says so."""
+        for daemon in self.daemons:
+            found = daemon.ask("/api/v1/cluster")
+            if found and found["active"]:
+                return daemon
+        return None
+
+    def gone(self, names):
+        """Whether the active controller knows that these nodes' sessions are over."""
+        active = self.active()
+        found = active and active.ask("/api/v1/nodes")
+        return bool(found) and all(node["gone"] for node in found["nodes"] if node["node"] in names)
+
+    def why_not_whole(self):
+        """What the active controller lacks, in words; nothing if everything is in its place."""
+        active = self.active()
+        if active is None:
+            return "no daemon is active"
+        nodes, cluster = active.ask("/api/v1/nodes"), active.ask("/api/v1/cluster")
+        if not nodes or not cluster:
+            return f"{active.name} does not answer"
+        away = [node["node"] for node in nodes["nodes"] if not node["joined"] or node["gone"]] if len(nodes["nodes"]) >= len(self.nodes) else ["some"]
+        lacking = {key: cluster[key] for key in ("leaderless", "below_min_active", "errors", "copies", "offline", "maintenance") if cluster[key]}
+        return f"{active.name}: away {away}, {lacking}" if away or lacking else ""
+
+    def why_not_calm(self):
+        """The same, and no replica waits for anything or is on its way. Who is to lead later may wait: a hand-over is put off where nodes pulse late."""
+        whole = self.why_not_whole()
+        active = self.active()
+        if whole or active is None:
+            return whole or "no daemon is active"
+        waiting = []
+        for first in range(0, self.shards, 1000):
+            page = active.ask(f"/api/v1/shards/{WORKLOAD}?from={first}&limit=1000")
+            if not page:
+                return f"{active.name} does not say how shards stand"
+            waiting += [f"{shard['shard']}: {shard['why']}" for shard in page["shards"] if any("is to lead" not in why for why in shard["why"])]
+        return f"{active.name}: {len(waiting)} shards wait: {'; '.join(waiting[:5])}" if waiting else ""
+
+    def until_led(self, since):
+        self.until("every shard takes writes", lambda: not self.witness.led_since(since), why=lambda: self.why_not_led(since))
+
+    def why_not_led(self, since):
+        lacking = self.witness.led_since(since)
+        active = self.active()
+        if not lacking or active is None:
+            return "no daemon is active" if active is None else ""
+        first = active.ask(f"/api/v1/shards/{WORKLOAD}/{lacking[0]}")
+        return f"but {len(lacking)}; {self.why_not_whole()}; one of them: {json.dumps(first)}; {self.witness.describe(lacking[0])}"
+
+    def until_well(self, since, calm=True):
+        """Every shard takes writes again, and nobody is missing anything."""
+        self.until_led(since)
+        lacks = self.why_not_calm if calm else self.why_not_whole
+        self.until("everything is in its place", lambda: lacks() == "", why=lacks)

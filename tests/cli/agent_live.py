@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""`evenkeel agent` as real processes: a daemon, and nodes that are shell scripts or an HTTP hook; what happens when they die, fail, hang or flood.
+
+Usage: agent_live.py PROGRAM [PART OF A TEST'S NAME]
+
+Nothing here waits for time to pass: a test asks until something is so, or waits for a line or the end of a process.
+"""
+import http.server
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from live import PATIENCE, Failed, expect, run_tests
+from serve_live import Daemons, end, get
+from store_live import free_port
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EXAMPLE = os.path.join(ROOT, "examples/agent/node.sh")
+SHARDS = 6
+
+
+class Agents(Daemons):
+    """A daemon, and nodes by agents."""
+
+    def __init__(self, program):
+        super().__init__(program)
+        for name in ("EVENKEEL_CLUSTER", "EVENKEEL_STORE"):
+            self.environment.pop(name, None)
+        self.daemon = self.serve("--data", self.path("store"), "--store-listen", "127.0.0.1:0")
+        self.environment["EVENKEEL_STORE"] = self.daemon.said["store"]
+
+    def begin_agent(self, name, *words, command=(EXAMPLE,), options=()):
+        words = [self.program, "agent", "--name", name, "--data", self.path(name), "--ttl", "2s", *options, *(("--", *command) if command else ()), *words]
+        with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
+            process = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
+        self.started.append(process)
+        return process
+
+    def agent(self, name, **more):
+        process = self.begin_agent(name, **more)
+        line = process.stdout.readline()
+        expect(line, f"{name}: {self.log(name)}")
+        process.said = json.loads(line)
+        expect(process.said["pid"] == process.pid and process.said["node"] == name, line)
+        return process
+
+    def log(self, name):
+        with open(self.path(name + ".log"), encoding="utf-8") as file:
+            return file.read()
+
+    def script(self, text):
+        """A command whose words are these."""
+        return ("sh", "-c", text)
+
+    def run(self, *words, data=None):
+        done = subprocess.run([self.program, *words], env=self.environment, input=data, capture_output=True, text=True, timeout=PATIENCE)
+        expect(done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def ask(self, *words):
+        return json.loads(self.run(*words, "-o", "json"))
+
+    def create(self, name="t1", shards=SHARDS, replicas=2, **more):
+        spec = {"name": name, "shards": shards, "replicas": replicas, **more}
+        self.run("apply", "-f", "-", "--yes", data=json.dumps({"settings": {"rebalance_delay": "30s"}, "workloads": [spec]}))
+
+    def until(self, what, good):
+        give_up = time.monotonic() + 2 * PATIENCE
+        while time.monotonic() < give_up:
+            if good():
+                return
+        raise Failed("not so in time: " + what + "\n" + self.run("cluster", "show"))
+
+    def led(self, shards=SHARDS, name="t1"):
+        return any(each["workload"] == name and each["led"] == shards for each in self.ask("workload", "list"))
+
+    def leads(self, node):
+        return next(each["leaders"] for each in self.ask("node", "list") if each["node"] == node)
+
+
+def leave(process):
+    process.send_signal(signal.SIGTERM)
+    return process.wait(2 * PATIENCE)
+
+
+def test_a_service_in_shell(program):
+    with Agents(program) as world:
+        agents = {name: world.agent(name, options=("--zone", "z" + name[1:], "--report-every", "200ms")) for name in ("n1", "n2", "n3")}
+        world.create()
+        world.until("all are led", world.led)
+        world.until("each leads some", lambda: all(world.leads(name) > 0 for name in agents))
+        # Whoever leads may; at another epoch, or who does not lead, may not.
+        def who_may(number):
+            return [name for name, agent in agents.items() if get(agent.said["agent"], f"/may_lead/t1/0?epoch={number}")[0] == 200]
+
+        world.until("one may lead", lambda: any(len(who_may(number)) == 1 for number in range(1, 20)))
+        expect(who_may(1000) == [], "an epoch that nobody gave")
+        first = agents["n1"].said["agent"]
+        expect(get(first, "/may_lead/t1/0?epoch=x")[0] == 400 and get(first, "/healthz") == (200, "ok\n"), "what else is asked")
+        # One dies.
+        agents["n1"].kill()
+        world.until("others lead what n1 led", lambda: world.leads("n1") == 0 and world.led())
+        # It comes back with what it has.
+        agents["n1"].wait(PATIENCE)
+        agents["n1"] = world.agent("n1", options=("--zone", "z1", "--report-every", "200ms"))
+        world.until("all are led, some by n1", lambda: world.led() and world.leads("n1") > 0)
+        # One leaves.
+        expect(leave(agents["n2"]) == 0, world.log("n2"))
+        world.until("n2 leads nothing, and all are led", lambda: world.leads("n2") == 0 and world.led())
+        for name in ("n1", "n3"):
+            for shard in range(SHARDS):
+                path = world.path(f"{name}/t1.{shard}.log")
+                if not os.path.exists(path):
+                    continue
+                with open(path, encoding="utf-8") as file:
+                    epochs = [int(line.split()[0]) for line in file]
+                expect(epochs == sorted(set(epochs)), f"{path}: {epochs}: one leader at each epoch")
+        end(world.daemon)
+
+
+FAILS = """case $EVENKEEL_KIND-$EVENKEEL_SHARD in
+  transition-t1/0) echo trying >&2; echo no space left for $EVENKEEL_SHARD >&2; exit 3;;
+  transition-t1/1) exec tail -f /dev/null;;
+  transition-t1/2) head -c 1000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo enough said >&2; exit 1;;
+  seal-*) echo '{"epoch": 0, "progress": 0}';;
+esac"""
+
+
+def test_what_fails_hangs_and_floods_is_told(program):
+    with Agents(program) as world:
+        agent = world.agent("n1", command=world.script(FAILS), options=("--within", "300ms", "--grace", "100ms"))
+        world.create(shards=4, replicas=1)
+        world.until("the shard that is well is led", lambda: world.led(1))
+        for shard, words in enumerate(("exit status 3: trying; no space left for t1/0", "overdue, ended after 300ms", "enough said (99")):
+            world.until(words, lambda shard=shard, words=words: words in world.run("shard", "show", f"t1/{shard}"))
+        expect("bytes before that were cut)" in world.run("shard", "show", "t1/2"), world.run("shard", "show", "t1/2"))
+        leave(agent)
+
+
+HANGS = """case $EVENKEEL_KIND-$EVENKEEL_FROM in
+  transition-leader) exec tail -f /dev/null;;
+  seal-*) echo '{"epoch": 0, "progress": 0}';;
+esac"""
+
+
+def test_a_step_down_that_hangs_ends_the_agent(program):
+    with Agents(program) as world:
+        agent = world.agent("n1", command=world.script(HANGS), options=("--leave-within", "4s"))
+        world.create(shards=1, replicas=1)
+        world.until("it leads", lambda: world.led(1))
+        expect(leave(agent) == 70, f"{agent.returncode}: {world.log('n1')}")
+
+
+CANNOT_CLOSE = """case $EVENKEEL_KIND-$EVENKEEL_TO in
+  transition-offline) echo cannot close >&2; exit 4;;
+  seal-*) echo '{"epoch": 0, "progress": 0}';;
+esac"""
+
+
+def test_what_leaving_could_not_finish_is_told(program):
+    with Agents(program) as world:
+        agent = world.agent("n1", command=world.script(CANNOT_CLOSE), options=("--leave-within", "4s"))
+        world.create(shards=1, replicas=1)
+        world.until("it leads", lambda: world.led(1))
+        expect(leave(agent) == 1, world.log("n1"))
+        expect("not finished: t1/0 is follower" in world.log("n1") and "exit status 4: cannot close" in world.log("n1"), world.log("n1"))
+
+
+class Hook(http.server.BaseHTTPRequestHandler):
+    """Keeps nothing, and answers."""
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append(asked)
+        fails = asked.get("shard") == "t1/1"
+        body = b"no such disk\nmore" if fails else b'{"epoch": 0, "progress": 0}' if asked["kind"] == "seal" else b""
+        self.send_response(500 if fails else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_hook(program):
+    with Agents(program) as world, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook) as server:
+        server.asked = []
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        hook = f"http://127.0.0.1:{server.server_address[1]}/evenkeel"
+        agent = world.agent("n1", command=(), options=("--hook", hook, "--address", "10.0.0.1:9", "--capacity", "disk=2Ti", "--label", "disk=ssd"))
+        world.create(shards=2, replicas=1)
+        world.until("one is led", lambda: world.led(1))
+        world.until("its words", lambda: "HTTP status 500: no such disk" in world.run("shard", "show", "t1/1"))
+        expect(server.asked[0]["kind"] == "inventory" and server.asked[0]["node"] == "n1", f"{server.asked[0]}")
+        node = world.run("node", "show", "n1")
+        expect("10.0.0.1:9" in node and "2Ti" in node and "ssd" in node, node)
+        leave(agent)
+        server.shutdown()
+
+
+def test_a_hook_that_comes_later_is_waited_for(program):
+    with Agents(program) as world:
+        port = free_port()
+        agent = world.begin_agent("n1", command=(), options=("--hook", f"http://127.0.0.1:{port}"))
+        world.until("it says whom it waits for", lambda: f"http://127.0.0.1:{port} cannot be reached; it is asked again" in world.log("n1"))
+        with http.server.ThreadingHTTPServer(("127.0.0.1", port), Hook) as server:
+            server.asked = []
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            expect(json.loads(agent.stdout.readline())["node"] == "n1", world.log("n1"))
+            expect(leave(agent) == 0, world.log("n1"))
+            server.shutdown()
+
+
+def test_refusals(program):
+    with Agents(program) as world:
+        def refused(status, *words):
+            done = subprocess.run([program, "agent", "--name", "n1", *words], env=world.environment, capture_output=True, text=True, timeout=PATIENCE)
+            expect(done.returncode == status and done.stdout == "" and done.stderr != "", f"{words}: {done.returncode} {done.stdout}{done.stderr}")
+            return done.stderr
+
+        expect("who shall be asked" in refused(2), "neither")
+        expect("who shall be asked" in refused(2, "--hook", "http://127.0.0.1:1", "--", "true"), "both")
+        expect("https" in refused(2, "--hook", "https://127.0.0.1:1"), "no TLS")
+        expect("one process" in refused(2, "--store", "memory:", "--", "true"), "a store of nobody else")
+        expect("inventory: exit status 3: no disk" in refused(1, "--", "sh", "-c", "echo no disk >&2; exit 3"), "its own words")
+        expect("inventory: its answer" in refused(2, "--", "echo", "done"), "no inventory")
+        expect("No such file" in refused(1, "--", "/no/such/program"), "no program")
+        expect("choose another" in refused(4, "--listen", world.daemon.said["http"].removeprefix("http://"), "--", "true"), "a port that is taken")
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))

@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""`evenkeel rollout` on real processes: a daemon, six nodes, a client that writes. Every node is restarted, and no shard is ever served by too few.
+
+Usage: rollout_live.py PROGRAM [PART OF A TEST'S NAME]
+
+Nothing here waits for time to pass: a test asks until something is so, or waits for a line or the end of a process.
+"""
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+
+from demo_live import SHARDS, Demo, lives, until
+from live import PATIENCE, expect, run_tests
+
+MIN_ACTIVE = 2
+# What rollout runs: tells the test whom to restart, and ends well if the test says so.
+COMMAND = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(sys.argv[2].encode()); s.shutdown(1); sys.exit(s.recv(10) != b'done')"
+
+
+class Town(Demo):
+    """A demo whose nodes can be restarted by commands of a rollout."""
+
+    def __init__(self, program, how=signal.SIGTERM):
+        super().__init__(program, "--stay")
+        self.how = how
+        self.restarted = []
+        self.processes = []
+        self.door = socket.socket(socket.AF_UNIX)
+        self.porch = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.porch.name, "door")
+        self.door.bind(self.path)
+        self.door.listen()
+        threading.Thread(target=self.open_door, daemon=True).start()
+
+    def __exit__(self, *_):
+        self.door.close()
+        self.porch.cleanup()
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        super().__exit__()
+
+    def started(self):
+        super().started()
+        self.http = re.search(r"curl -s (http://\S+)/api/v1/events", self.said).group(1)
+        until("writes are acknowledged", lambda: self.tally()[0] > SHARDS)
+        until("all replicas serve", self.whole)
+
+    def get(self, path):
+        with urllib.request.urlopen(self.http + path, timeout=PATIENCE) as answer:
+            return answer.read().decode()
+
+    def whole(self):
+        return self.ask("workload", "list")[0]["incomplete"] == 0
+
+    def placement(self):
+        return [shard["placement"] for shard in json.loads(self.get("/api/v1/shards/demo?limit=1000"))["shards"]]
+
+    def open_door(self):
+        while True:
+            try:
+                visitor, _ = self.door.accept()
+            except OSError:
+                return
+            with visitor:
+                name = visitor.recv(100).decode()
+                self.restart(name)
+                visitor.sendall(b"done")
+
+    def restart(self, name):
+        self.restarted.append(name)
+        pid = self.pids[name]
+        os.kill(pid, self.how)
+        for process in self.processes:
+            if process.pid == pid:
+                process.wait(PATIENCE)
+        until(name + " has ended", lambda: not lives(pid))
+        (run,) = [entry for entry in os.listdir(self.folder.name) if entry.startswith("run.")]
+        data = os.path.join(self.folder.name, run, name)
+        counter = os.path.join(os.path.dirname(self.program), "examples/counter")
+        words = [counter, "--store", self.environment["EVENKEEL_STORE"], "--ttl", "2s", "--name", name, "--zone", zone_of(name), "--data", data]
+        with open(data + ".again.log", "w", encoding="utf-8") as log:
+            process = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.processes.append(process)
+        self.pids[name] = process.pid
+
+    def rollout(self, *words, command=None):
+        command = command or [sys.executable, "-c", COMMAND, self.path, "{node}"]
+        words = [self.program, "rollout", "--yes", *words, "--", *command]
+        process = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        return process
+
+
+def zone_of(name):
+    return f"z{(int(name[1:]) - 1) % 3 + 1}"
+
+
+class Watcher(threading.Thread):
+    """Looks all the time at what clients see, and at what happens."""
+
+    def __init__(self, town):
+        super().__init__()
+        self.town = town
+        self.over = False
+        self.looks = 0
+        self.fewest = MIN_ACTIVE + 1
+        self.below = 0
+        self.trouble = ""
+        self.last = json.loads(town.get("/api/v1/events"))["last"]
+        self.events = []
+
+    def run(self):
+        try:
+            while not self.over:
+                self.look()
+        except Exception as error:  # for the test to show
+            self.trouble = f"{type(error).__name__}: {error}"
+
+    def look(self):
+        self.looks += 1
+        for shard in json.loads(self.town.get("/api/v1/view/demo"))["shards"]:
+            self.fewest = min(self.fewest, len(shard["others"]) + (shard["leader"] is not None))
+        self.below = max(self.below, int(re.search(r"^evenkeel_control_below_min_active_shards (\d+)", self.town.get("/metrics"), re.MULTILINE).group(1)))
+        news = json.loads(self.town.get(f"/api/v1/events?after={self.last}"))
+        expect(not news["events"] or news["events"][0]["number"] == self.last + 1, "no event is missed")
+        self.last = news["last"]
+        self.events += news["events"]
+
+    def end(self):
+        self.over = True
+        self.join()
+        expect(not self.trouble, self.trouble)
+        self.look()
+
+
+def check_rollout(program, how, *words):
+    """Everybody is restarted, and nobody notices; returns who was, in order."""
+    with Town(program, how) as town:
+        town.started()
+        before = town.placement()
+        watcher = Watcher(town)
+        watcher.start()
+        process = town.rollout(*words, "-o", "json")
+        out, said = process.communicate(timeout=5 * PATIENCE)
+        watcher.end()
+        expect(process.returncode == 0, said)
+        expect([(one["node"], one["state"]) for one in json.loads(out)] == [(name, "done") for name in town.restarted], out + said)
+        expect(sorted(town.restarted) == ["n1", "n2", "n3", "n4", "n5", "n6"], f"{town.restarted}")
+        expect("6 of 6 nodes are done" in said, said)
+        expect(watcher.fewest >= MIN_ACTIVE and watcher.below == 0, f"in {watcher.looks} looks a shard was served by {watcher.fewest}, {watcher.below} were below min_active")
+        lost = [i for i, event in enumerate(watcher.events) if event["kind"] in ("seal", "replica") or "failover" in event["text"]]
+        around = [" ".join(str(event[key]) for key in ("time", "kind", "shard", "node", "text")) for event in watcher.events[max(0, lost[0] - 20) : lost[0] + 5]] if lost else []
+        expect(not lost, "no leader was lost, and no replica moved:\n" + "\n".join(around))
+        expect(town.placement() == before, "everything is where it was")
+        until("all replicas serve", town.whole)
+        os.kill(town.pids["load"], signal.SIGTERM)
+        until("the client has ended", lambda: not lives(town.pids["load"]))
+        acknowledged, unknown = town.tally()
+        value = town.client("value")
+        expect(acknowledged <= value <= acknowledged + unknown, f"{value} of {acknowledged} acknowledged and {unknown} that may be done")
+        return town.restarted
+
+
+def test_zone_by_zone(program):
+    order = check_rollout(program, signal.SIGTERM, "--zone-by-zone", "--max-at-once", "2")
+    expect(order == ["n1", "n4", "n2", "n5", "n3", "n6"], f"{order}")
+
+
+def test_in_random_order_and_by_force(program):
+    order = check_rollout(program, signal.SIGKILL, "--random-order", "--seed", "3")
+    expect(order != sorted(order), f"{order}")
+
+
+def test_what_ends_it(program):
+    with Town(program) as town:
+        town.started()
+        rows = town.ask("rollout", "--dry-run", "--zone", "z2")
+        expect([row["node"] for row in rows] == ["n2", "n5"] and rows[0]["in_its_way"] == "", f"{rows}")
+        # A command that fails: nothing more is begun.
+        process = town.rollout(command=["sh", "-c", "test $EVENKEEL_NODE = {node} && test {zone} = z1 && exit 3"])
+        out, said = process.communicate(timeout=PATIENCE)
+        expect(process.returncode == 1 and out == "", out + said)
+        expect("n1: its command ended with status 3" in said and "no node is done" in said and "--node n1,n2,n3,n4,n5,n6" in said, said)
+        expect(town.node("n1")["permit"] == "go", "it may have been stopped")
+        # n1 is out, so n2 may not stop; an interrupt takes its wish back.
+        stoppable = subprocess.run([program, "node", "stoppable", "n2", "n4", "-o", "json"], env=town.environment, capture_output=True, text=True, timeout=PATIENCE)
+        answer = json.loads(stoppable.stdout)
+        expect(stoppable.returncode == 1 and not answer["all"] and "would have 1 serving, and needs 2" in answer["nodes"][0]["why_not"][0], stoppable.stdout)
+        process = town.rollout("--node", "n2")
+        for line in process.stderr:
+            if "n2 may not stop yet: " in line:
+                break
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=PATIENCE)
+        expect(process.returncode == 1 and "interrupted" in said and "not done: n2" in said, said)
+        expect("permit" not in town.node("n2"), "it is taken back")
+        # n1 was not stopped: it serves again.
+        town.run(program, "node", "permit", "n1", "--revoke", "--yes")
+        until("all replicas serve", town.whole)
+        expect(town.run(program, "node", "permit", "n2", "--wait", "--for", "1m") == "node/n2 may stop\n", "leave")
+        expect(town.node("n2")["leaders"] == 0, "its leaders are handed over")
+        town.restart("n2")
+        until("its permit has ended", lambda: "permit" not in town.node("n2"))
+        until("all replicas serve", town.whole)
+        town.run(program, "cluster", "freeze", "--reason", "new switch")
+        process = town.rollout()
+        _, said = process.communicate(timeout=PATIENCE)
+        expect(process.returncode == 1 and "nobody may stop now: the cluster is frozen (new switch)" in said, said)
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
