@@ -192,6 +192,8 @@ Question ask_transition(const Who& who, const node::Transition& t, std::optional
   asking.number("held_before", "HELD_BEFORE", t.held_before ? std::optional(t.held_before->value()) : std::nullopt);
   asking.peers(t.peers);
   asking.optional_text("copy_from", "COPY_FROM", t.copy_from);
+  if (t.parent) asking.number("parent", "PARENT", t.parent->value());
+  if (t.shards > 0) asking.number("shards", "SHARDS", t.shards);
   asking.text("metadata", "METADATA", t.metadata);
   return std::move(asking).finish(left);
 }

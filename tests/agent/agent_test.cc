@@ -63,6 +63,20 @@ TEST(Agent, WhatIsAbsentIsNullAndEmpty) {
     EXPECT_EQ(all.at(name), "") << name;
 }
 
+TEST(Agent, ASplitIsAskedWithItsParent) {
+  const Question question = ask_transition(who,
+                                           {.shard = shard,
+                                            .from = StateId("offline"),
+                                            .to = StateId("follower"),
+                                            .reason = Reason::split,
+                                            .parent = ShardIndex(1),
+                                            .shards = 4},
+                                           std::nullopt);
+  EXPECT_THAT(question.text, HasSubstr(R"("copy_from": null, "parent": 1, "shards": 4, "metadata": "")"));
+  EXPECT_EQ(variables(question).at("EVENKEEL_PARENT"), "1");
+  EXPECT_EQ(variables(question).at("EVENKEEL_SHARDS"), "4");
+}
+
 TEST(Agent, ADeadlineThatIsOverIsZero) { EXPECT_THAT(ask_report(who, shard, -5s).text, HasSubstr(R"("deadline_ms": 0)")); }
 
 TEST(Agent, TheOtherQuestions) {
