@@ -467,6 +467,26 @@ const Maintenance* maintenance_in_force(const Snapshot& seen) {
   return seen.waits && is_over(maintenance.timeout, seen.waits->maintenance) ? nullptr : &maintenance;
 }
 
+namespace {
+
+// Shards that are frozen while nobody leads them: what was begun is not finished.
+std::optional<std::string> standing_still(const Snapshot& seen) {
+  std::size_t count = 0;
+  std::optional<ShardId> first;
+  for (const auto& [at, bucket] : seen.records) {
+    for (const ShardRecord& record : bucket.shards) {
+      if (!record.split || !record.split->from) continue;
+      if (!first) first = ShardId{bucket.workload, record.shard};
+      ++count;
+    }
+  }
+  if (!first) return std::nullopt;
+  return fmt::format("{}{} being split: nobody leads {} until the freeze ends; --keep-leaders would go on", format(*first),
+                     count > 1 ? fmt::format(" and {} more are", count - 1) : " is", count > 1 ? "them" : "it");
+}
+
+}  // namespace
+
 Result<Changes> freeze(const Snapshot& seen, const Freeze& freeze) {
   if (const auto good = check_cluster(seen); !good) return fail(good.error());
   if (freeze.reason.empty()) return fail(Code::invalid, "a freeze needs a reason, for whoever finds the cluster frozen");
@@ -478,6 +498,7 @@ Result<Changes> freeze(const Snapshot& seen, const Freeze& freeze) {
   if (changes && !freeze.timeout) changes->notes.emplace_back("it has no end of its own: `evenkeel cluster unfreeze` ends it");
   if (changes && !freeze.keep_leaders)
     changes->notes.emplace_back("leaders that are lost are not followed meanwhile; --keep-leaders would");
+  if (const auto still = changes && !freeze.keep_leaders ? standing_still(seen) : std::nullopt) changes->notes.push_back(*still);
   return changes;
 }
 

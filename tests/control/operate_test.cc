@@ -238,6 +238,14 @@ TEST_F(Operate, FreezeAndMaintenanceAreTold) {
   EXPECT_EQ(freeze({.cluster = ClusterId("none")}, {.reason = "x"}).error().code, Code::not_found);
   EXPECT_EQ(carry_out(bench, freeze(snapshot_of(bench), {.keep_leaders = true, .reason = "x", .timeout = 1h})), "1 written; ");
   EXPECT_EQ(bench.machine->overview().freeze, "x");
+  Snapshot seen = snapshot_of(bench);
+  RecordBucket& bucket = seen.records.begin()->second;
+  bucket.shards.at(0).split = Split{.from = NodeId("n1"), .at = {}, .ready = {}};
+  const auto frozen = freeze(seen, {.reason = "y", .timeout = 1h});
+  ASSERT_TRUE(frozen);
+  EXPECT_EQ(frozen->notes.back(),
+            fmt::format("{}/{} is being split: nobody leads it until the freeze ends; --keep-leaders would go on",
+                        bucket.workload, bucket.shards.at(0).shard));
   EXPECT_EQ(carry_out(bench, unfreeze(snapshot_of(bench))), "1 written; ");
   EXPECT_EQ(carry_out(bench, unfreeze(snapshot_of(bench))), "0 written; the cluster is not frozen");
   EXPECT_EQ(carry_out(bench, maintain(snapshot_of(bench), Maintenance{.reason = "y"})), "1 written; ");
