@@ -155,7 +155,8 @@ void Service::Work::carry_out(const ShardId& shard, std::uint64_t id) {
   const node::Transition& runs = run->transition;
   if (options_.knobs->hanging.contains(shard)) return proceed(shard, id);
   if (fails(shard)) return answer(shard, id, fail(Code::unavailable, "{} to {} of {} fails", runs.from, runs.to, format(shard)));
-  if (runs.parent && !holds_data(facts(shard), shard)) return copy_parent(shard, id);
+  const bool splits = runs.parent && !options_.knobs->copies_nothing;
+  if (splits && !holds_data(facts(shard), shard)) return copy_parent(shard, id);
   if (wants_copy(runs)) return ask_copy(shard, id);
   if (replicas_.at(shard).leading && runs.from != runs.to) return flush(shard, id);
   finish(shard, id);

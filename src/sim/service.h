@@ -64,6 +64,7 @@ struct Knobs {
   std::uint32_t fail_percent = 0;  // of transitions
   std::set<ShardId> failing;
   std::set<ShardId> hanging;
+  bool copies_nothing = false;  // it does not know of splits
 };
 
 // What a service knows of a workload beside what transitions say.

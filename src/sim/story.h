@@ -66,7 +66,8 @@ struct Action {
     fail_percent,          // fail NUMBER percent on NODE    of its transitions
     fail_shard,            // fail SHARD on NODE             until it is mended
     hang_shard,            // hang SHARD on NODE             its transitions do not end until it is mended
-    mend,                  // mend NODE                      no more slow, failing or hanging transitions
+    copy_nothing,          // copy nothing on NODE           what is split off begins empty there, and says that all is well
+    mend,                  // mend NODE                      no more slow, failing or hanging transitions, nor empty copies
     kill_controller,       // kill controller NUMBER
     start_controller,      // start controller NUMBER
     stop_controller,       // stop controller NUMBER for TIME

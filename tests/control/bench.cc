@@ -34,6 +34,16 @@ void Bench::take_over() {
   restarting_ = false;
 }
 
+void Bench::put_back(const Contents& contents) {
+  options.epochs_above = Epoch(machine->highest_epoch().value() + 1000);
+  options.lost = machine->with_data();
+  store = contents.documents;
+  targets = contents.told;
+  for (auto& [name, node] : nodes_) node.up = false;
+  take_over();
+  for (auto& [name, node] : nodes_) join(name.str());
+}
+
 void Bench::feed(Input input) {
   const bool moves_on = !std::holds_alternative<Tick>(input) && !std::holds_alternative<Planned>(input);
   Output out = machine->step(std::move(input), now);
@@ -171,8 +181,13 @@ bool Bench::obey(BenchNode& node, const Target& target) {
       continue;
     }
     held.state = entry.state;
-    if (entry.state.str() == state_dropped) {
+    const auto parent = entry.parent ? node.held.find({target.workload, *entry.parent}) : node.held.end();
+    if (entry.state.str() == state_dropped || (entry.parent && node.copies_nothing)) {
       held.last = {};
+      held.progress = 0;
+    } else if (parent != node.held.end()) {
+      held.last = parent->second.last;
+      held.progress = parent->second.progress;
     } else {
       held.last = std::max(held.last, entry.version.epoch);
     }

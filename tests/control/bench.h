@@ -24,8 +24,9 @@ struct BenchNode {
   bool up = false;
   bool obeys = true;
   std::map<ShardId, ReplicaReport> held;
-  std::set<ShardId> told;   // in this incarnation
-  std::set<ShardId> fails;  // whose transitions fail for good
+  std::set<ShardId> told;       // in this incarnation
+  std::set<ShardId> fails;      // whose transitions fail for good
+  bool copies_nothing = false;  // of a shard that is split off
   std::uint64_t pulses = 0;
 };
 
@@ -70,6 +71,13 @@ class Bench {
   static Where where(const Key& key) { return {key.kind, key.node, key.workload, key.bucket, key.shard}; }
   std::map<Where, std::pair<Key, Document>> store;
   std::map<std::tuple<NodeId, WorkloadId, Bucket>, Target> targets;
+  struct Contents {
+    decltype(store) documents;
+    decltype(targets) told;
+  };
+  // The store is put back to how it was; the controller has noticed, and so have the nodes, which join anew.
+  Contents contents() const { return {store, targets}; }
+  void put_back(const Contents& contents);
   std::vector<std::string> events;
   std::vector<Commit> commits;    // all so far
   std::vector<Cluster> problems;  // all that were asked for

@@ -60,6 +60,45 @@ std::string removes(Broken broken, std::uint32_t replicas, bool ends) {
   return document->data ? fmt::format("{} is removed", first) : "";
 }
 
+void split(Bench& bench) {
+  const Key key{.kind = Key::Kind::workload, .workload = WorkloadId("t")};
+  WorkloadDocument document = *bench.stored<WorkloadDocument>(key);
+  document.split_from = document.spec.shards;
+  document.spec.shards *= 2;
+  bench.put(key, document);
+}
+
+// To before a split: somebody leads all keys, although others hold half of them.
+std::string leads_over_half(Broken broken) {
+  Bench bench(false, broken);
+  begin(bench, 3, workload_of(1, 3));
+  const Bench::Contents before = bench.contents();
+  split(bench);
+  bench.run(10s);
+  bench.put_back(before);
+  bench.run(10s);
+  return bench.shard().view.leader ? "t/0 is led without its other half" : "";
+}
+
+// Into a hand-over, whose end nobody knows.
+std::string goes_on_from_the_past(Broken broken) {
+  Bench bench(false, broken);
+  begin(bench, 3, workload_of(1, 3));
+  const std::string leader = bench.shard().view.leader->str();
+  const std::string other = leader == "n1" ? "n2" : "n1";
+  bench.node(leader).obeys = false;
+  bench.order(ShardId{WorkloadId("t"), ShardIndex(0)}, {.lead = NodeId(other)});
+  if (!bench.shard().record.hand_over) return "it is not handed over";
+  const Bench::Contents before = bench.contents();
+  bench.node(leader).obeys = true;
+  bench.run(10s);
+  bench.events.clear();
+  bench.put_back(before);
+  bench.run(10s);
+  if (!bench.shard().view.leader) return "nobody leads";
+  return bench.said("seals epoch") ? "" : "t/0 is led without a seal";
+}
+
 struct Mutation {
   Broken broken;
   std::string_view name;
@@ -72,6 +111,8 @@ const std::vector<Mutation>& mutations() {
       {Broken::go_on_unread, "go on without reading", writes_before_it_has_read},
       {Broken::remove_while_live, "remove while live", [](Broken broken) { return removes(broken, 2, false); }},
       {Broken::remove_last_copy, "remove the last copy", [](Broken broken) { return removes(broken, 1, true); }},
+      {Broken::lead_over_half, "lead over the other half", leads_over_half},
+      {Broken::go_on_from_the_past, "go on from the past", goes_on_from_the_past},
   };
   return all;
 }

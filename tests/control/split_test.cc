@@ -149,6 +149,192 @@ TEST(Split, IsCalledOffWhereAHandlerFails) {
   EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
 }
 
+// A handler that knows nothing of splits opens an empty shard, and says that all is well.
+TEST(Split, IsCalledOffIfACopyHasLessThanThereIs) {
+  Bench bench;
+  begin(bench, workload_of(1, 3));
+  for (const std::string name : {"n1", "n2", "n3"}) {
+    bench.node(name).held.at({WorkloadId("t"), ShardIndex(0)}).progress = 7;
+    bench.restart(name);
+  }
+  bench.run(1min);
+  bench.node("n2").copies_nothing = true;
+  order_split(bench);
+  bench.run(5s);
+  EXPECT_TRUE(bench.said("t/0  is not split: n2 says that it has its copy, and has less than there is"));
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 0; 1:  of 2, not led");
+  bench.node("n2").copies_nothing = false;
+  bench.run(30min);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
+// What a node holds of the other half, and no record knows.
+void hold(Bench& bench, const std::string& name, Epoch epoch) {
+  bench.node(name).held[{WorkloadId("t"), ShardIndex(1)}] = {
+      .shard = ShardIndex(1), .state = StateId("offline"), .version = {epoch, Change(0)}, .last = epoch};
+  bench.restart(name);
+  bench.run(1min);
+}
+
+TEST(Split, WaitsForOrphansAndTheOrdersAboutThem) {
+  Bench bench;
+  begin(bench, workload_of(1, 3));
+  hold(bench, "n2", Epoch(1));
+  order_split(bench);
+  bench.run(1min);
+  EXPECT_NE(bench.why(0).find("is not split while nodes hold t/1 that no record knows"), std::string::npos) << bench.why(0);
+  const ShardId half{WorkloadId("t"), ShardIndex(1)};
+  const Key key{.kind = Key::Kind::order, .workload = half.workload, .shard = half.shard};
+  // The record of t/0 is believed: what is held was copied for nothing.
+  bench.order(half, {.adopt = {NodeId("n2")}});
+  bench.run(1min);
+  EXPECT_FALSE(bench.stored<OrderDocument>(key));
+  EXPECT_FALSE(bench.shard(1).record.has_data);
+  bench.order(half, {.drop = {NodeId("n2")}});
+  bench.run(1min);
+  EXPECT_FALSE(bench.stored<OrderDocument>(key));
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
+// What is left of an earlier workload of the name holds nothing up.
+TEST(Split, DoesNotWaitForOrphansOfAnEarlierWorkload) {
+  Bench bench;
+  bench.configure();
+  for (int n = 1; n <= 4; ++n) bench.join(fmt::format("n{}", n), fmt::format("z{}", n));
+  bench.create(workload_of(1, 3), false, Epoch(5));
+  bench.run(10s);
+  const std::string holders = bench.holders();
+  for (const std::string name : {"n1", "n2", "n3", "n4"}) {
+    if (holders.find(name) == std::string::npos) hold(bench, name, Epoch(3));
+  }
+  order_split(bench);
+  bench.run(1min);
+  EXPECT_EQ(split_from(bench), 0u);
+}
+
+// Nothing else happens: it is what they pulse that says so.
+TEST(Split, BeginsWhenEnoughAreNear) {
+  Bench bench;
+  Workload workload = workload_of(1, 3);
+  workload.control.lag_max = 10;
+  begin(bench, workload);
+  const std::string leader = bench.shard().view.leader->str();
+  const auto pulse = [&](const std::string& name, std::uint64_t progress) {
+    BenchNode& node = bench.node(name);
+    const ReplicaPulse replica{
+        .shard = {WorkloadId("t"), ShardIndex(0)}, .last = bench.shard().record.version.epoch, .progress = progress};
+    bench.feed(Pulsed{{.node = node.name, .incarnation = node.incarnation, .count = ++node.pulses, .replicas = {replica}}, 1h});
+    bench.run();
+  };
+  pulse(leader, 1000);
+  order_split(bench);
+  bench.run(1s);
+  EXPECT_FALSE(bench.shard().record.split || bench.shard().record.shards != 0);
+  for (const std::string name : {"n1", "n2", "n3"}) {
+    if (name != leader) pulse(name, 995);
+  }
+  EXPECT_TRUE(bench.shard().record.split || bench.shard().record.shards != 0);
+}
+
+void order_all(Bench& bench, bool adopt) {
+  const std::vector<NodeId> all{NodeId("n1"), NodeId("n2"), NodeId("n3")};
+  OrderDocument order;
+  (adopt ? order.adopt : order.drop) = all;
+  bench.order({WorkloadId("t"), ShardIndex(1)}, order);
+  bench.run(10s);
+}
+
+// It is not known that it was split, but that it was to be.
+TEST(Split, IsDoubtedIfTheStoreIsPutBackToBeforeIt) {
+  Bench bench;
+  begin(bench, workload_of(1, 3));
+  bench.config.maintenance = Maintenance{.reason = "moving house", .timeout = {}};
+  bench.configure();
+  order_split(bench);
+  const Bench::Contents before = bench.contents();
+  bench.config.maintenance.reset();
+  bench.configure();
+  bench.run(10s);
+  ASSERT_EQ(split_from(bench), 0u);
+  bench.put_back(before);
+  bench.run(10s);
+  bench.configure();
+  bench.run(1min);
+  EXPECT_FALSE(bench.shard(0).view.leader);
+  EXPECT_NE(bench.why(0).find("nobody leads: it may have been split in what the store has lost"), std::string::npos)
+      << bench.why(0);
+  order_all(bench, true);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
+// Nor that it was to be.
+TEST(Split, IsDoubtedIfTheStoreDoesNotKnowOfIt) {
+  Bench bench;
+  begin(bench, workload_of(1, 3));
+  const Bench::Contents before = bench.contents();
+  order_split(bench);
+  bench.run(10s);
+  ASSERT_EQ(split_from(bench), 0u);
+  bench.put_back(before);
+  bench.run(10s);
+  EXPECT_FALSE(bench.shard(0).view.leader);
+  EXPECT_NE(bench.why(0).find("nodes hold t/1, which the workload lacks since the store was put back"), std::string::npos)
+      << bench.why(0);
+  order_split(bench);
+  bench.run(10s);
+  EXPECT_FALSE(bench.shard(0).view.leader);
+  order_all(bench, true);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
+// It is known who was to copy it, and not what became of that.
+void split_and_put_back_into_it(Bench& bench) {
+  begin(bench, workload_of(1, 3));
+  const std::string other = bench.shard().view.leader->str() == "n1" ? "n2" : "n1";
+  bench.node(other).obeys = false;
+  order_split(bench);
+  EXPECT_TRUE(bench.shard(1).record.born);
+  const Bench::Contents before = bench.contents();
+  bench.node(other).obeys = true;
+  bench.run(10s);
+  EXPECT_EQ(split_from(bench), 0u);
+  bench.put_back(before);
+  bench.run(10s);
+  EXPECT_FALSE(bench.shard(0).view.leader);
+  for (const auto& [at, target] : bench.targets) {
+    for (const ReplicaTarget& entry : target.replicas) EXPECT_FALSE(entry.parent) << "it would be overwritten";
+  }
+}
+
+TEST(Split, IsDoubtedIfTheStoreIsPutBackIntoIt) {
+  Bench bench;
+  split_and_put_back_into_it(bench);
+  order_all(bench, true);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
+TEST(Split, IsDoneAnewIfTheLossIsAccepted) {
+  Bench bench;
+  split_and_put_back_into_it(bench);
+  bench.order({WorkloadId("t"), ShardIndex(1)}, {.accept_loss = true});
+  bench.run(1h);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
+// What is dropped is not in the way of t/0; that it may be split again has to be said.
+TEST(Split, LeadsOnIfTheOtherHalfIsDropped) {
+  Bench bench;
+  split_and_put_back_into_it(bench);
+  order_all(bench, false);
+  bench.run(1min);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 0; 1:  of 2, not led");
+  EXPECT_TRUE(bench.said("t/0  seals epoch")) << "others may have led since";
+  EXPECT_NE(bench.why(0).find("is not split: the store has lost whether t/1 was split off"), std::string::npos) << bench.why(0);
+  bench.order({WorkloadId("t"), ShardIndex(1)}, {.accept_loss = true});
+  bench.run(1h);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
 TEST(Split, IsCalledOffWhenItTakesTooLong) {
   Bench bench;
   begin(bench, workload_of(1, 3));

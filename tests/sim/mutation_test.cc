@@ -68,6 +68,7 @@ const std::vector<Mutation>& mutations() {
       {show_half_copied, "split"},
       {begin_unsplit, "split"},
       {split_in_maintenance, "mutations/split_in_maintenance"},
+      {believe_empty_copies, "mutations/split_copies_nothing"},
       {no_delay, "crash"},
       {wait_below_min_active, "mutations/below_min_active"},
       {forget_waits, "mutations/waits"},
@@ -205,9 +206,10 @@ const std::vector<Elsewhere>& elsewhere() {
   using enum control::Broken;
   using Node = node::Broken;
   static const std::vector<Elsewhere> all{
-      {first_step_too_early, "below"},       {tell_before_inventory, "tests/control"}, {go_on_unread, "tests/control"},
-      {remove_while_live, "tests/control"},  {remove_last_copy, "tests/control"},      {Node::obey_old, "tests/node"},
-      {Node::lead_until_done, "tests/node"}, {Node::try_again_at_once, "tests/node"},
+      {first_step_too_early, "below"},         {tell_before_inventory, "tests/control"}, {go_on_unread, "tests/control"},
+      {remove_while_live, "tests/control"},    {remove_last_copy, "tests/control"},      {Node::obey_old, "tests/node"},
+      {lead_over_half, "tests/control"},       {go_on_from_the_past, "tests/control"},   {Node::lead_until_done, "tests/node"},
+      {Node::try_again_at_once, "tests/node"},
   };
   return all;
 }

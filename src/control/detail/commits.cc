@@ -120,12 +120,19 @@ bool Machine::Work::too_many_errors() const {
 
 // The other half of a pair, while the workload is split.
 detail::Half Machine::Work::half_of(const Unit& unit, std::uint32_t slot) const {
+  const WorkloadInfo& workload = world_.workloads[unit.workload];
   const auto at = world_.half_of(unit, slot);
+  // A store that was put back may not know that it was split.
+  const bool unknown = !at && workload.spec.split_from == 0 && is_lost(workload.name, unit.records[slot]);
+  if (unknown) return {.orphaned = world_.has_stray(unit.workload, ShardIndex(unit.shards[slot].value() + workload.spec.shards))};
   if (!at) return {};
   const Unit& other = world_.units[at->first];
+  const auto orphans = world_.orphans(other, at->second);
+  const auto matters = [&](const detail::Orphan& orphan) { return detail::matters(orphan, workload.document->highest); };
   return {.record = &other.records[at->second],
           .facts = [this, &other, half = at->second](const NodeId& node) { return world_.facts(other, half, node); },
-          .orphaned = !world_.orphans(other, at->second).empty()};
+          .orphaned = std::ranges::any_of(orphans, matters),
+          .lost = is_lost(workload.name, other.records[at->second])};
 }
 
 // `only_asks`: nothing is taken for it.
@@ -145,6 +152,7 @@ ShardOutput Machine::Work::decide(std::uint32_t u, std::uint32_t slot, Instant& 
                                  .orphans = world_.orphans(unit, slot),
                                  .half = half_of(unit, slot),
                                  .lost = is_lost(workload.name, unit.records[slot]),
+                                 .past = is_past(workload.name, unit.records[slot]),
                                  .may_move = may_move(),
                                  .may_change_leaders = !freezes_leaders,
                                  .order = order != unit.orders.end() ? &order->second : nullptr,

@@ -30,6 +30,15 @@ Result<> check_holder(const Snapshot& seen, const ShardId& shard, const NodeId& 
               holders.empty() ? "nobody does" : fmt::format("those that do: {}", fmt::join(holders, ", ")));
 }
 
+// The store was put back to when it was being split off: its record names those that copied it, and nobody knows what they have by now.
+bool is_doubted(const Snapshot& seen, const ShardId& shard) {
+  const ShardRecord* record = seen.record(shard);
+  if (record == nullptr || !record->born || !seen.waits) return false;
+  const auto lost = seen.waits->lost.find(shard.workload);
+  return lost != seen.waits->lost.end() && shard.shard.value() < lost->second &&
+         record->version.epoch <= seen.waits->epochs_above;
+}
+
 // What a node says of a shard now; reports of an earlier join say what it held.
 const ReplicaReport* report_of(const Snapshot& seen, const ShardId& shard, const NodeId& node) {
   for (const Report& report : seen.reports) {
@@ -114,8 +123,8 @@ Result<Changes> settle_orphans(const Snapshot& seen, const ShardId& shard, std::
     if (const auto good = check_node(seen, node); !good) return fail(good.error());
     const bool is_orphan =
         std::ranges::any_of(orphans, [&](const OrphanState& orphan) { return orphan.shard == shard && orphan.node == node; });
-    if (!is_orphan) {
-      const bool known = check_holder(seen, shard, node).has_value();
+    const bool known = check_holder(seen, shard, node).has_value();
+    if (!is_orphan && !(known && is_doubted(seen, shard))) {
       return fail(Code::refused, "{}: {}", node,
                   known
                       ? fmt::format("the record of {} knows it, so it is no orphan; `evenkeel node disable {} {}` moves it away",

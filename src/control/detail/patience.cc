@@ -50,6 +50,7 @@ void Machine::Work::take(Pulsed pulsed) {
 bool Machine::Work::progress_matters(const detail::Unit& unit, std::uint32_t slot, const NodeId& of) const {
   const ShardRecord& record = unit.records[slot];
   if (record.hand_over || record.split || record.rebuilt || unit.orders.contains(unit.shards[slot])) return true;
+  if (detail::is_unsplit(world_.workloads[unit.workload].spec, record)) return true;  // it waits for those that are near
   // The preferred one, unless it leads already.
   if (!record.placement.empty() && record.placement.front() == of && unit.views[slot].leader != of) return true;
   return std::ranges::any_of(record.holders, [&](const Holder& holder) {

@@ -6,6 +6,10 @@
 
 namespace evenkeel::control::detail {
 
+bool matters(const Orphan& orphan, Epoch begins_above) {
+  return !orphan.facts->removed && std::max(orphan.report->version.epoch, orphan.report->last) > begins_above;
+}
+
 bool ShardStep::is_lost_disk(const Holder& holder) const {
   const NodeFacts* node = facts(holder).node;
   return node != nullptr && (node->removed || (node->joined && node->data != holder.data)) && !broken(Broken::ignore_data_id);
@@ -200,17 +204,17 @@ bool ShardStep::is_order_done() const {
 }
 
 ShardOutput ShardStep::decide() {
-  const bool unborn = in_.half.record != nullptr && is_unborn(spec_, was_, *in_.half.record);
-  is_hidden_ = unborn && !broken(Broken::show_half_copied);
+  is_unborn_ = in_.half.record != nullptr && is_unborn(spec_, was_, *in_.half.record);
+  is_hidden_ = is_unborn_ && !broken(Broken::show_half_copied);
   if (!in_.may_change_leaders) {  // frozen: nobody is told anything, and clients see what is
     say("frozen");
     finish();
     return {std::move(next_), std::move(view_), std::move(why_), false, wake_};
   }
-  if (unborn && !spec_.deleted && !broken(Broken::begin_unsplit)) {
+  if (is_unborn_ && !spec_.deleted && !broken(Broken::begin_unsplit)) {
     be_split_off();
     finish();
-    return {std::move(next_), std::move(view_), std::move(why_), false, wake_};
+    return {std::move(next_), std::move(view_), std::move(why_), is_order_done(), wake_};
   }
   if (in_.placement != nullptr) next_.placement = *in_.placement;
   take_for_half();
@@ -239,7 +243,8 @@ ReplicaTarget target_of(const Spec& spec, const ShardRecord& record, const Holde
                        .held_before = holder.held_before,
                        .copy_from = holder.copy_from,
                        .seal = record.seal};
-  if (record.born && holder.reason == Reason::split && holder.told == spec.rest && record.shard.value() >= spec.split_from)
+  const bool is_copied = record.born && holder.reason == Reason::split && holder.told == spec.rest;
+  if (is_copied && spec.split_from > 0 && record.shard.value() >= spec.split_from)
     target.parent = ShardIndex(record.shard.value() - spec.split_from);
   // If it says another number there are more since, without a split, and keys are elsewhere.
   if (record.shards == spec.shards || record.shards == spec.split_from) target.shards = record.shards;

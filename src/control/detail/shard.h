@@ -75,6 +75,9 @@ struct Orphan {
   bool present = false;  // the report is of the node's present incarnation, and the node has joined
 };
 
+// Whether it is of this workload, not of an earlier one of the name, whose epochs went up to `begins_above`; and of a disk that may come back.
+bool matters(const Orphan& orphan, Epoch begins_above);
+
 // Moments that the controller remembers. Those of hand-overs that came to nothing are saved with the waits; the others a successor begins anew, which
 // only makes it more patient.
 constexpr Duration hand_over_pause = 30s;  // after one that failed
@@ -99,6 +102,7 @@ struct Half {
   const ShardRecord* record = nullptr;              // as it was written last; null: there is no such pair
   std::function<HolderFacts(const NodeId&)> facts;  // of its replicas
   bool orphaned = false;                            // some node holds it, and no record knows
+  bool lost = false;                                // as in ShardInput
 };
 
 struct ShardInput {
@@ -113,6 +117,7 @@ struct ShardInput {
   std::vector<Orphan> orphans;
   Half half;
   bool lost = false;               // it had data before the store lost what it had said, and was not led since
+  bool past = false;               // and its record is of before that
   bool may_move = true;            // no maintenance, no freeze
   bool may_change_leaders = true;  // no freeze, or one that keeps leaders going
   const OrderDocument* order = nullptr;

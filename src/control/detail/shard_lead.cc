@@ -155,7 +155,8 @@ void ShardStep::follow_hand_over() {
   Holder* to = find(next_.hand_over->to);
   if (!timers_.handing) timers_.handing = in_.now;
   const ReplicaReport* last = from == nullptr ? nullptr : heard(*from);
-  if (last == nullptr) {  // it is lost, and with it what it had more than others: as after any loss
+  // It is lost, and with it what it had more than others: as after any loss. Or the store was put back to when it began, and others have led since.
+  if (last == nullptr || (in_.past && !broken(Broken::go_on_from_the_past))) {
     next_.hand_over.reset();
     return seal_and_lead();
   }
@@ -398,6 +399,7 @@ void ShardStep::lead() {
     if (next_.seal) return seal_and_lead();
     return say("waits for {} to step down", leads->node);
   }
+  if (waits_for_half()) return;
   if (next_.hand_over) return follow_hand_over();
   if (next_.split) return follow_split();
   if (next_.holders.empty()) {

@@ -215,6 +215,7 @@ void ShardStep::rebuild(const std::vector<const Orphan*>& found) {
   }
   next_.version.epoch = std::max(in_.highest, next_.version.epoch).next();
   next_.has_data = next_.rebuilt = true;
+  if (is_unborn_) next_.shards = spec_.shards;
   next_.placement.clear();
   for (const Orphan* orphan : found) {
     Holder holder = holder_of(*orphan, spec_.rest);
@@ -223,6 +224,14 @@ void ShardStep::rebuild(const std::vector<const Orphan*>& found) {
     next_.placement.push_back(holder.node);
     next_.holders.push_back(std::move(holder));
   }
+}
+
+// Nothing of it is written down. Of one that is to be split off there is nothing, whatever nodes hold, as long as the record of the other one is believed.
+bool ShardStep::is_unknown() const {
+  if (next_.has_data) return false;
+  if (!is_unborn_) return next_.version.epoch == Epoch(0);
+  if (in_.half.record->has_data && !in_.lost && !in_.half.lost) return false;
+  return std::ranges::none_of(next_.holders, [&](const Holder& holder) { return counts(holder); });
 }
 
 void ShardStep::adopt() {
@@ -239,7 +248,7 @@ void ShardStep::adopt() {
     }
   }
   if (found.empty() || adopt_waits_) return;
-  if (!next_.has_data && next_.version.epoch == Epoch(0)) {
+  if (is_unknown()) {
     // What they have was acknowledged only if so many of them have it that it is known to one of these.
     const std::size_t needed = spec_.seals ? seals_of(spec_.replicas, spec_.control.acks) : 1;
     if (found.size() >= needed || accepts_loss() || broken(Broken::too_few_seals)) return rebuild(found);
@@ -254,6 +263,10 @@ void ShardStep::adopt() {
       next_.holders.push_back(holder_of(*orphan, spec_.rest));
       next_.holders.back().arrived = true;
       if (!is_placed(orphan->node)) next_.placement.push_back(orphan->node);
+      continue;
+    }
+    if (is_unborn_) {
+      say("{} is not adopted: what it holds was copied in a split that came to nothing", orphan->node);
       continue;
     }
     if (is_placed(orphan->node)) continue;
@@ -290,8 +303,7 @@ bool ShardStep::waits_for_adoption() {
   std::vector<std::string> held;
   for (const Orphan& orphan : in_.orphans) {
     const bool dropped = find(orphan.node) != nullptr;  // it is being dropped
-    const Epoch named = std::max(orphan.report->version.epoch, orphan.report->last);
-    if (!dropped && !orphan.facts->removed && named > in_.begins_above) held.push_back(orphan.node.str());
+    if (!dropped && matters(orphan, in_.begins_above)) held.push_back(orphan.node.str());
   }
   const bool lost = in_.lost && spec_.seals && next_.holders.empty() && !broken(Broken::begin_over_loss);
   if (held.empty() && lost && !accepts_loss()) {

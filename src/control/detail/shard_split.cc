@@ -42,17 +42,48 @@ void ShardStep::take_for_half() {
     next_.has_data = true;
   }
   const ShardRecord* half = in_.half.record;
-  if (half == nullptr || spec_.deleted || !is_unsplit(spec_, next_) || next_.split || !half->has_data || !next_.has_data) return;
+  if (half == nullptr || spec_.deleted || !is_unsplit(spec_, next_) || !half->has_data || !next_.has_data) return;
+  if (next_.split && !in_.lost) return;
   next_.shards = spec_.shards;
-  for (Holder& holder : next_.holders) holder.version = {};
+  next_.split.reset();
+  next_.hand_over.reset();
+  timers_.handing.reset();
+  // Whoever leads takes keys that are not its own until it knows: it steps down, and the next one leads by a seal, at a new epoch.
+  for (Holder& holder : next_.holders) {
+    if (!counts(holder)) continue;
+    if (spec_.lead && holder.told == *spec_.lead) tell(holder, spec_.rest, Reason::balance);
+    holder.version = {};
+  }
+}
+
+// The store was put back to an older state, and nodes hold what may be the other half of this one. If it is, half of the keys are not its own any more.
+bool ShardStep::waits_for_half() {
+  if (!in_.lost || accepts_loss() || broken(Broken::lead_over_half)) return false;
+  const ShardRecord* half = in_.half.record;
+  if (half == nullptr && in_.half.orphaned) {
+    say("nobody leads: nodes hold {}/{}, which the workload lacks since the store was put back: `workload split` it again, then "
+        "`cluster adopt`",
+        spec_.name, next_.shard.value() + spec_.shards);
+    return true;
+  }
+  if (half == nullptr || !is_unsplit(spec_, next_)) return false;
+  const bool held = std::ranges::any_of(half->holders, [&](const Holder& holder) { return counts(holder); });
+  if (!held && !in_.half.orphaned) return false;
+  say("nobody leads: it may have been split in what the store has lost: `shard adopt` or `shard drop` {}/{} first", spec_.name,
+      half->shard);
+  return true;
 }
 
 void ShardStep::be_born() {
   const ShardRecord& parent = *in_.half.record;
   if (!parent.split || parent.split->ready.empty()) return say("is not split off yet");
   if (!in_.may_move && !broken(Broken::split_in_maintenance)) return say("is not split off while nothing moves");
-  if (!in_.orphans.empty())
-    return say("{} holds it, and no record knows: `cluster adopt` or drop it there", in_.orphans.front().node);
+  if (in_.half.lost) return say("is not split off yet");
+  if (in_.lost) return say("the store has lost whether it was split off: `shard lead --accept-loss` says that it was not");
+  for (const Orphan& orphan : in_.orphans) {
+    if (matters(orphan, in_.begins_above) && find(orphan.node) == nullptr)
+      return say("{} holds it, and no record knows: `cluster adopt` or drop it there", orphan.node);
+  }
   std::vector<Holder> holders;
   for (const NodeId& node : parent.split->ready) {
     const NodeFacts* known = in_.facts(node).node;
@@ -68,22 +99,76 @@ void ShardStep::be_born() {
 }
 
 void ShardStep::call_off_copies() {
-  if (!in_.may_move || in_.lost) return say("what was copied of it is not dropped while nothing moves");
+  if (!in_.may_move) return say("what was copied of it is not dropped while nothing moves");
+  if (in_.lost)
+    return say(
+        "the store has lost whether it was split off: `shard adopt` keeps what was copied, `shard lead --accept-loss` "
+        "drops it");
   for (Holder& holder : next_.holders) {
     if (counts(holder)) tell(holder, StateId(std::string(state_dropped)), Reason::split);
   }
   next_.born.reset();
 }
 
+// The store was put back to an older state, and whether it has had a life of its own since nobody knows. An operator says which of those that hold it are to be
+// kept, or dropped, or that whatever there was may be lost: then it is not doubted any more.
+void ShardStep::settle_copies() {
+  if (in_.order == nullptr || next_.has_data) return;
+  lead_done_ = loss_accepted_ = accepts_loss();  // once, and not when it is led
+  if (!in_.lost) return;
+  const StateId dropped{std::string(state_dropped)};
+  std::vector<Holder*> kept;
+  for (Holder& holder : next_.holders) {
+    if (!counts(holder)) continue;
+    if (std::ranges::find(in_.order->drop, holder.node) != in_.order->drop.end()) tell(holder, dropped, Reason::operator_asked);
+    const bool keep = std::ranges::find(in_.order->adopt, holder.node) != in_.order->adopt.end();
+    const ReplicaReport* report = keep && is_present(holder) ? facts(holder).report : nullptr;
+    if (report != nullptr && (!spec_.seals || report->last > Epoch(0))) kept.push_back(&holder);
+  }
+  const std::size_t needed = spec_.seals ? seals_of(spec_.replicas, spec_.control.acks) : 1;
+  if (!kept.empty() && kept.size() < needed && !accepts_loss()) {
+    say("{} of {} that are needed can be adopted: the others are waited for, unless the loss is accepted", kept.size(), needed);
+    adopt_waits_ = true;
+  } else if (!kept.empty()) {
+    for (Holder* holder : kept) holder->arrived = true;
+    next_.has_data = next_.rebuilt = true;
+  } else if (accepts_loss()) {
+    for (Holder& holder : next_.holders) tell(holder, dropped, Reason::operator_asked);
+  }
+  if (next_.has_data || accepts_loss()) next_.version.epoch = next_epoch();
+  if (next_.has_data || std::ranges::none_of(next_.holders, [&](const Holder& holder) { return counts(holder); }))
+    next_.born.reset();
+}
+
+// It has all that the leader of the other one had when it stepped down. A service that does not know of splits opens an empty shard, and says that all is well.
+bool ShardStep::has_copied(const Holder& holder) const {
+  const auto& split = in_.half.record->split;
+  if (!split) return false;
+  if (!spec_.seals || !split->from || broken(Broken::believe_empty_copies)) return true;
+  const HolderFacts from = in_.half.facts(*split->from);
+  return from.report != nullptr && facts(holder).progress >= Progress{from.report->last, from.report->progress};
+}
+
 void ShardStep::be_split_off() {
   take_back();
+  // What is there now may be more than a copy, which another one would overwrite.
+  for (Holder& holder : next_.holders) {
+    if (!in_.lost || !counts(holder) || holder.reason != Reason::split) continue;
+    holder.reason = Reason::restart;
+    holder.version = {};
+  }
+  reset_failed();
   forget_dropped();
+  drop_orphans();
+  adopt();
+  settle_copies();
+  if (next_.has_data) return;  // it was made again from what nodes hold
   const auto& split = in_.half.record->split;
   if (next_.born && (!split || split->at != *next_.born)) call_off_copies();
   if (!next_.born) be_born();
   for (Holder& holder : next_.holders) {
     if (!counts(holder) || holder.arrived || holder.version == Version{}) continue;
-    holder.arrived = serves(holder);
+    holder.arrived = serves(holder) && has_copied(holder);
     if (!holder.arrived) say("{} copies it", holder.node);
   }
 }
@@ -119,6 +204,11 @@ bool ShardStep::may_split() {
   const ShardIndex half = in_.half.record->shard;
   if (!in_.may_move && !broken(Broken::split_in_maintenance)) return say("is not split while nothing moves"), false;
   if (in_.half.orphaned) return say("is not split while nodes hold {}/{} that no record knows", spec_.name, half), false;
+  if (in_.half.lost)
+    return say("is not split: the store has lost whether {}/{} was split off: `shard lead {}/{} --accept-loss` says that it was "
+               "not",
+               spec_.name, half, spec_.name, half),
+           false;
   if (std::ranges::any_of(in_.half.record->holders, [&](const Holder& holder) { return counts(holder); }))
     return say("is split when what was copied before is dropped"), false;
   if (timers_.unsplit) {
@@ -150,7 +240,7 @@ void ShardStep::split(Holder& leader) {
   if (!in_.take_slot(leader.node, Slot::balance)) return say("is split when it is the turn of {} to copy", leader.node);
   next_.split = Split{.from = leader.node, .at = {}, .ready = {}};
   timers_.handing = in_.now;
-  if (!broken(Broken::split_without_pause)) tell(leader, spec_.rest, Reason::split);
+  if (!broken(Broken::split_without_pause)) tell(leader, spec_.rest, Reason::balance);
 }
 
 // All that are to have a copy say that they have it.
@@ -177,18 +267,23 @@ std::string ShardStep::why_not_copied() const {
       return fmt::format("{} is gone", holder.node);
     const bool heard = known.report != nullptr && known.report->version >= holder.version;
     if (heard && !known.report->error.empty()) return fmt::format("{}: {}", holder.node, known.report->error);
+    const bool serves = heard && spec_.model->serves(known.report->state) && !broken(Broken::believe_empty_copies);
+    const ReplicaReport* said = spec_.seals && next_.split->from ? in_.facts(*next_.split->from).report : nullptr;
+    if (serves && said != nullptr && known.progress < Progress{said->last, said->progress})
+      return fmt::format("{} says that it has its copy, and has less than there is", holder.node);
   }
   return "";
 }
 
-// Whoever led it leads on, if it may.
+// Whoever led it leads on, if it may; unless the store was put back to when it stood still, and others have led since.
 void ShardStep::end_split() {
   Holder* from = next_.split->from ? find(*next_.split->from) : nullptr;
   const NodeFacts* node = from == nullptr ? nullptr : facts(*from).node;
   const bool well = node != nullptr && heard(*from) != nullptr && node->may_lead && !node->stopping && !node->suspect;
   timers_.handing.reset();
   next_.split.reset();
-  if (well) return grant(*from, next_epoch(), Reason::split);
+  const bool past = in_.past && !broken(Broken::go_on_from_the_past);
+  if (well && !past) return grant(*from, next_epoch(), Reason::balance);
   if (spec_.lead) return lead();
   for (Holder& holder : next_.holders) {
     if (counts(holder) && next_.shards != was_.shards) holder.version = {};

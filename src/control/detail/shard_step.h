@@ -71,6 +71,7 @@ class ShardStep {
   void change_members();
   void add_first();
   void adopt();
+  bool is_unknown() const;
   void rebuild(const std::vector<const Orphan*>& found);
   void drop_orphans();
   bool waits_for_adoption();
@@ -93,7 +94,10 @@ class ShardStep {
   void be_split_off();
   void be_born();
   void call_off_copies();
+  void settle_copies();
+  bool has_copied(const Holder& holder) const;
   void take_for_half();
+  bool waits_for_half();
   void split(Holder& leader);
   void split_unled();
   void follow_split();
@@ -150,6 +154,7 @@ class ShardStep {
   std::vector<Why> why_;
   bool lead_done_ = false;  // parts of the order that are carried out
   bool loss_accepted_ = false;
+  bool is_unborn_ = false;  // it is to be split off
   bool is_hidden_ = false;  // clients do not see it
   bool adopt_waits_ = false;
   bool drop_waits_ = false;

@@ -63,10 +63,12 @@ class Machine::Work {
   void ask_for_plan();
   void note_refusals(const place::Plan& plan);
   void say(Event::Kind kind, std::optional<ShardId> shard, std::optional<NodeId> node, std::string text);
-  bool is_lost(const WorkloadId& workload, const ShardRecord& record) const {
+  bool is_past(const WorkloadId& workload, const ShardRecord& record) const {
     const auto found = lost_.find(workload);
-    const bool doubted = found != lost_.end() && record.shard.value() < found->second && record.version.epoch <= epochs_above();
-    return doubted || record.rebuilt;
+    return found != lost_.end() && record.shard.value() < found->second && record.version.epoch <= epochs_above();
+  }
+  bool is_lost(const WorkloadId& workload, const ShardRecord& record) const {
+    return is_past(workload, record) || record.rebuilt;
   }
   void wake_at(Instant at) { out_.wake = std::min(out_.wake, at); }
   using PutDocument = decltype(Put::document);

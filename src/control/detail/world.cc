@@ -638,6 +638,17 @@ std::vector<std::tuple<ShardId, NodeId, Epoch>> World::strays() const {
   return found;
 }
 
+bool World::has_stray(std::uint32_t w, ShardIndex shard) const {
+  const WorkloadInfo& info = workloads[w];
+  if (info.document->spec.control.key_map != KeyMap::hash) return false;
+  const Unit& unit = units[info.units[bucket_of({info.name, shard}, static_cast<std::uint32_t>(info.units.size())).value()]];
+  return std::ranges::any_of(unit.report_heads, [&](const auto& head) {
+    const auto found = std::ranges::find(head.second.replicas, shard, &ReplicaReport::shard);
+    if (found == head.second.replicas.end() || found->state.str() == state_dropped) return false;
+    return matters({nodes[head.first].name, &nodes[head.first].facts, &*found}, info.document->highest);
+  });
+}
+
 Epoch World::led(const Unit& unit, std::uint32_t slot) const {
   Epoch highest;
   for (const HeldReport& held : unit.reports[slot]) highest = std::max({highest, held.report.version.epoch, held.report.last});

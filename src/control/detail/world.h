@@ -182,6 +182,8 @@ class World {
   HolderFacts facts(const Unit& unit, std::uint32_t slot, const NodeId& node) const;
   Epoch highest(const Unit& unit, std::uint32_t slot) const;
   std::vector<Orphan> orphans(const Unit& unit, std::uint32_t slot) const;
+  // Nodes hold a shard that the workload does not have, and might have had.
+  bool has_stray(std::uint32_t workload, ShardIndex shard) const;
   // What nodes hold of workloads that nobody knows.
   std::vector<std::tuple<ShardId, NodeId, Epoch>> strays() const;
   Epoch led(const Unit& unit, std::uint32_t slot) const;

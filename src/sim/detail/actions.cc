@@ -50,6 +50,7 @@ Result<> Simulation::Work::perform(const Action& action) {
     case Kind::fail_percent:
     case Kind::fail_shard:
     case Kind::hang_shard:
+    case Kind::copy_nothing:
     case Kind::mend:
       return perform_on_service(action);
     case Kind::kill_controller:
@@ -238,6 +239,9 @@ Result<> Simulation::Work::perform_on_service(const Action& action) {
       return {};
     case Kind::hang_shard:
       owner.knobs.hanging.insert(action.words.shard);
+      return {};
+    case Kind::copy_nothing:
+      owner.knobs.copies_nothing = true;
       return {};
     default:
       owner.knobs = {};

@@ -253,7 +253,8 @@ actions:
   fail NUMBER percent on NODE                    of its transitions
   fail SHARD on NODE                             its transitions there fail until the node is mended
   hang SHARD on NODE                             its transitions there do not end until the node is mended
-  mend NODE                                      no more slow, failing or hanging transitions
+  copy nothing on NODE                           what is split off begins empty there, and says that all is well
+  mend NODE                                      no more slow, failing or hanging transitions, nor empty copies
   kill controller NUMBER                         controllers count from 1
   start controller NUMBER                        again
   stop controller NUMBER for TIME                it stands still, and goes on
