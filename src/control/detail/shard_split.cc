@@ -144,7 +144,8 @@ void ShardStep::settle_copies() {
 bool ShardStep::has_copied(const Holder& holder) const {
   const auto& split = in_.half.record->split;
   if (!split) return false;
-  if (!spec_.seals || !split->from || broken(Broken::believe_empty_copies)) return true;
+  if (broken(Broken::believe_empty_copies) || broken(Broken::split_before_caught_up)) return true;
+  if (!spec_.seals || !split->from) return true;
   const HolderFacts from = in_.half.facts(*split->from);
   return from.report != nullptr && facts(holder).progress >= Progress{from.report->last, from.report->progress};
 }
@@ -267,7 +268,8 @@ std::string ShardStep::why_not_copied() const {
       return fmt::format("{} is gone", holder.node);
     const bool heard = known.report != nullptr && known.report->version >= holder.version;
     if (heard && !known.report->error.empty()) return fmt::format("{}: {}", holder.node, known.report->error);
-    const bool serves = heard && spec_.model->serves(known.report->state) && !broken(Broken::believe_empty_copies);
+    const bool believes = broken(Broken::believe_empty_copies) || broken(Broken::split_before_caught_up);
+    const bool serves = heard && spec_.model->serves(known.report->state) && !believes;
     const ReplicaReport* said = spec_.seals && next_.split->from ? in_.facts(*next_.split->from).report : nullptr;
     if (serves && said != nullptr && known.progress < Progress{said->last, said->progress})
       return fmt::format("{} says that it has its copy, and has less than there is", holder.node);
