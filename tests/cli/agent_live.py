@@ -219,7 +219,8 @@ def test_a_hook_that_comes_later_is_waited_for(program):
 def test_refusals(program):
     with Agents(program) as world:
         def refused(status, *words):
-            done = subprocess.run([program, "agent", "--name", "n1", *words], env=world.environment, capture_output=True, text=True, timeout=PATIENCE)
+            # Whoever ignores the ends of its children, and starts us, passes that on.
+            done = subprocess.run([program, "agent", "--name", "n1", *words], env=world.environment, capture_output=True, text=True, timeout=PATIENCE, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
             expect(done.returncode == status and done.stdout == "" and done.stderr != "", f"{words}: {done.returncode} {done.stdout}{done.stderr}")
             return done.stderr
 
