@@ -62,7 +62,7 @@ copy() {
 case $EVENKEEL_KIND in
   transition)
     if [ "$EVENKEEL_TO" = dropped ]; then
-      rm -f "$base".*
+      rm -f "$log" "$base.state" "$base.new" "$base.copy" # and not $base.*, which may be of workload t.1; whoever waits for the lock has it
       exit
     fi
     epoch=$EVENKEEL_EPOCH change=$EVENKEEL_CHANGE follows=${EVENKEEL_COPY_FROM:--}

@@ -122,6 +122,17 @@ def test_a_service_in_shell(program):
         end(world.daemon)
 
 
+def test_the_example_drops_nothing_of_another_workload(program):
+    with Agents(program) as world:
+        os.mkdir(world.path("n1"))
+        for name in ("t.1.log", "t.1.state", "t.1.0.log", "t.1.0.state"):
+            with open(world.path("n1/" + name), "w", encoding="utf-8") as file:
+                file.write("t/1 1 1 1 -\n")
+        environment = dict(world.environment, EVENKEEL_KIND="transition", EVENKEEL_TO="dropped", EVENKEEL_WORKLOAD="t", EVENKEEL_SHARD="t/1", EVENKEEL_DATA=world.path("n1"))
+        subprocess.run([EXAMPLE], env=environment, check=True, timeout=PATIENCE)
+        expect(sorted(os.listdir(world.path("n1"))) == ["t.1.0.log", "t.1.0.state", "t.1.lock"], f"{os.listdir(world.path('n1'))}")
+
+
 FAILS = """case $EVENKEEL_KIND-$EVENKEEL_SHARD in
   transition-t1/0) echo trying >&2; echo no space left for $EVENKEEL_SHARD >&2; exit 3;;
   transition-t1/1) exec tail -f /dev/null;;
