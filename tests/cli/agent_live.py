@@ -8,6 +8,7 @@ Nothing here waits for time to pass: a test asks until something is so, or waits
 import http.server
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -33,9 +34,9 @@ class Agents(Daemons):
         self.daemon = self.serve("--data", self.path("store"), "--store-listen", "127.0.0.1:0")
         self.environment["EVENKEEL_STORE"] = self.daemon.said["store"]
 
-    def begin_agent(self, name, *words, command=(EXAMPLE,), options=()):
+    def begin_agent(self, name, *words, command=(EXAMPLE,), options=(), log=None):
         words = [self.program, "agent", "--name", name, "--data", self.path(name), "--ttl", "2s", *options, *(("--", *command) if command else ()), *words]
-        with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
+        with open(self.path((log or name) + ".log"), "w", encoding="utf-8") as log:
             process = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
         self.started.append(process)
         return process
@@ -120,6 +121,35 @@ def test_a_service_in_shell(program):
                     epochs = [int(line.split()[0]) for line in file]
                 expect(epochs == sorted(set(epochs)), f"{path}: {epochs}: one leader at each epoch")
         end(world.daemon)
+
+
+COUNTS = """echo $EVENKEEL_KIND >>"$EVENKEEL_DATA/asked"
+case $EVENKEEL_KIND in
+  inventory) [ ! -f "$EVENKEEL_DATA/held" ] || echo '{"shards": [{"shard": "t1/0", "epoch": 1}]}';;
+  transition) touch "$EVENKEEL_DATA/held";;
+  seal) echo '{"epoch": 0, "progress": 0}';;
+esac"""
+
+
+def test_a_second_agent_waits_for_the_folder_and_asks_again(program):
+    with Agents(program) as world:
+        def inventories():
+            with open(world.path("n1/asked"), encoding="utf-8") as file:
+                return file.read().split().count("inventory")
+
+        first = world.agent("n1", command=world.script(COUNTS))
+        second = world.begin_agent("n1", command=world.script(COUNTS), log="second")
+        world.until("it waits", lambda: "another process has the data folder" in world.log("second"))
+        expect(inventories() == 3, "each has tried, and the first one has joined")
+        world.create(shards=1, replicas=1)
+        world.until("the first one leads", lambda: world.led(1))
+        expect(not select.select([second.stdout], [], [], 0)[0], "the second one is not ready")
+        first.kill()
+        first.wait(PATIENCE)
+        expect(json.loads(second.stdout.readline())["pid"] == second.pid, world.log("second"))
+        expect(inventories() == 4, "what counts is what is there now")
+        world.until("the second one leads", lambda: world.led(1))
+        leave(second)
 
 
 def test_the_example_drops_nothing_of_another_workload(program):
