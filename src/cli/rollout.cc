@@ -31,8 +31,8 @@ struct Options {
   bool random_order = false;
   std::optional<std::uint64_t> seed;
   std::uint64_t at_once = 1;
-  std::string nodes;
-  std::string zone;
+  std::optional<std::string> nodes;
+  std::optional<std::string> zone;
   bool allow_outage = false;
   Duration within = {};  // 0: as the cluster's settings say
   Duration pause = {};
@@ -45,12 +45,21 @@ std::uint64_t some_seed() {
   return word;
 }
 
+// "n1,n2"; of "" the one that is empty.
+std::vector<std::string> parts_of(std::string_view words) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= words.size();) {
+    const std::size_t end = std::min(words.find(',', at), words.size());
+    parts.emplace_back(words.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
 RolloutOptions rollout_of(const Options& options, const control::Snapshot& seen) {
-  RolloutOptions rollout{.zone = options.zone, .at_once = options.at_once, .pause = options.pause};
-  for (std::string_view rest = options.nodes; !rest.empty();) {  // "n1,n2"
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    rollout.nodes.emplace_back(std::string(rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  RolloutOptions rollout{.zone = options.zone.value_or(""), .at_once = options.at_once, .pause = options.pause};
+  if (options.nodes) {
+    for (std::string& name : parts_of(*options.nodes)) rollout.nodes.emplace_back(std::move(name));
   }
   if (options.zone_by_zone) rollout.order = Order::zone_by_zone;
   if (options.random_order) rollout.order = Order::random, rollout.seed = options.seed ? *options.seed : some_seed();
@@ -246,6 +255,11 @@ void check(const Options& options) {
   if (options.at_once == 0) throw CLI::ValidationError("--max-at-once", "must be at least 1");
   if (options.words.empty() && !options.change.dry_run)
     throw CLI::ValidationError("COMMAND", "is required: what restarts a node, after --; or look first with --dry-run");
+  if (options.nodes && std::ranges::count(parts_of(*options.nodes), "") > 0)
+    throw CLI::ValidationError("--node", fmt::format("{} has a name that is empty: name nodes as n1,n2, or leave it out for all",
+                                                     quote(*options.nodes)));
+  if (options.zone && options.zone->empty())
+    throw CLI::ValidationError("--zone", "is empty: name a zone, or leave it out for all");
 }
 
 }  // namespace
@@ -275,8 +289,12 @@ void add_rollout(CLI::App& app, Session& session) {
           "--seed", [options](std::uint64_t seed) { options->seed = seed; }, "Of --random-order: the same gives the same order")
       ->type_name("NUMBER");
   add_count(*command, "--max-at-once", options->at_once, "How many nodes may be away together; 1");
-  command->add_option("--node", options->nodes, "Only these, in this order: n1,n2; else all that are there")->type_name("NODES");
-  command->add_option("--zone", options->zone, "Only those in this zone, or below it")->type_name("ZONE");
+  const auto text_of = [&](const std::string& name, std::optional<std::string>& into, const std::string& help) {
+    return command->add_option_function<std::string>(
+        name, [options, &into](const std::string& word) { into = word; }, help);
+  };
+  text_of("--node", options->nodes, "Only these, in this order: n1,n2; else all that are there")->type_name("NODES");
+  text_of("--zone", options->zone, "Only those in this zone, or below it")->type_name("ZONE");
   command->add_flag("--allow-outage", options->allow_outage, "Even where a shard falls below min_active");
   add_duration(*command, "--within", options->within,
                "How long a node may take to get leave, and again to be back; else as the cluster's settings say (permit)");

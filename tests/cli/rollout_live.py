@@ -184,6 +184,11 @@ def test_what_ends_it(program):
         town.started()
         rows = town.ask("rollout", "--dry-run", "--zone", "z2")
         expect([row["node"] for row in rows] == ["n2", "n5"] and rows[0]["in_its_way"] == "", f"{rows}")
+        # Nobody in particular is not everybody.
+        for words in (["--node", ""], ["--node", "n1,"], ["--zone", ""]):
+            process = town.rollout(*words)
+            out, said = process.communicate(timeout=PATIENCE)
+            expect(process.returncode == 2 and out == "" and " empty: " in said, out + said)
         # A command that fails: nothing more is begun.
         process = town.rollout(command=["sh", "-c", "test $EVENKEEL_NODE = {node} && test {zone} = z1 && exit 3"])
         out, said = process.communicate(timeout=PATIENCE)
