@@ -198,9 +198,9 @@ const std::vector<Elsewhere>& elsewhere() {
   using enum control::Broken;
   using Node = node::Broken;
   static const std::vector<Elsewhere> all{
-      {first_step_too_early, "below"},       {tell_before_inventory, "tests/control"}, {go_on_unread, "tests/control"},
-      {remove_while_live, "tests/control"},  {remove_last_copy, "tests/control"},      {Node::obey_old, "tests/node"},
-      {Node::lead_until_done, "tests/node"}, {Node::try_again_at_once, "tests/node"},
+      {first_step_too_early, "below"},      {tell_before_inventory, "tests/control"}, {go_on_unread, "tests/control"},
+      {remove_while_live, "tests/control"}, {remove_last_copy, "tests/control"},      {permit_until_whole, "tests/control"},
+      {Node::obey_old, "tests/node"},       {Node::lead_until_done, "tests/node"},    {Node::try_again_at_once, "tests/node"},
   };
   return all;
 }
