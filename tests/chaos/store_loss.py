@@ -13,8 +13,7 @@ import subprocess
 import sys
 
 import witness
-from tests_of import run_tests
-from world import CLUSTER, PATIENCE, TTL, WORKLOAD, Daemon, Process, World, expect
+from world import CLUSTER, PATIENCE, TTL, WORKLOAD, Daemon, Process, World, expect, run_tests
 
 SECOND = witness.SECOND
 SHARDS = 60
