@@ -1,5 +1,5 @@
 #!/bin/sh
-# A node in shell: `evenkeel agent` runs this for each transition, seal and report, and once before it joins. docs/agent.md says what is asked.
+# A node in shell: `evenkeel agent` runs this for each transition, seal and report, and before it joins. docs/agent.md says what is asked.
 #
 # A shard is a file of lines, WORKLOAD.SHARD.log; whoever leads it adds one, "EPOCH NODE". Followers copy the file of whom they are told to copy from, out of
 # the folder beside their own: these nodes share a disk. A service of yours would ask over the network.
@@ -62,7 +62,7 @@ copy() {
 case $EVENKEEL_KIND in
   transition)
     if [ "$EVENKEEL_TO" = dropped ]; then
-      rm -f "$base".*
+      rm -f "$log" "$base.state" "$base.new" "$base.copy" # and not $base.*, which may be of workload t.1; whoever waits for the lock has it
       exit
     fi
     epoch=$EVENKEEL_EPOCH change=$EVENKEEL_CHANGE follows=${EVENKEEL_COPY_FROM:--}

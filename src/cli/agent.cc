@@ -17,6 +17,7 @@ namespace evenkeel::cli {
 namespace {
 
 constexpr Duration ask_again = 500ms;        // a hook that cannot be reached yet
+constexpr Duration session_look = 20ms;      // how often it is looked whether the node has its session
 constexpr unsigned connections_max = 64;     // of those who ask whether they may lead
 constexpr std::uint64_t at_once_max = 1024;  // each takes a thread
 
@@ -110,12 +111,13 @@ Result<std::unique_ptr<serve::HttpServer>> answer_questions(const std::string& l
                                   {.listen = listen, .connections_max = connections_max});
 }
 
-// What is on disk. A hook may be started after the agent: it is waited for.
-bool take_inventory(Session& session, Interrupt& interrupt, agent::Handler& handler, bool waits) {
+// Whether what is on disk can be asked for, before the node joins and does so. A hook may be started after the agent: it is waited for.
+bool try_inventory(Session& session, Interrupt& interrupt, agent::Handler& handler, bool waits) {
   bool said = false;
   while (true) {
-    const auto taken = handler.take_inventory();
-    if (taken) return true;
+    if (interrupt.stopped()) return false;
+    const auto taken = handler.try_inventory();
+    if (taken) return !interrupt.stopped();
     if (!waits && taken.error().code == Code::unavailable) return session.fail({Code::refused, taken.error().message}), false;
     if (taken.error().code != Code::unavailable) return session.fail(taken.error()), false;
     if (!std::exchange(said, true)) session.say(fmt::format("{}; it is asked again until it answers", taken.error().message));
@@ -128,14 +130,24 @@ std::string ready_line(const agent::Who& who) {
                      json_quoted(who.cluster.str()), json_quoted(who.agent), json_quoted(who.store), getpid());
 }
 
+// False: it is interrupted before it has one, since the store does not answer, or another process has the data folder.
+bool await_session(const node::Node& node, Interrupt& interrupt) {
+  while (!node.is_current()) {
+    if (interrupt.wait(session_look) == Outside::Signal::stop) return false;
+  }
+  return true;
+}
+
 // Joins, and stays until it is interrupted.
 void stay(Session& session, Outside& outside, Interrupt& interrupt, const Options& options, node::NodeOptions how,
           agent::Handler& handler, Leads& leads, const agent::Who& who) {
   auto node = node::Node::join(std::move(how), handler);
   if (!node) return session.fail(node.error());
   leads.set(node->get());
-  session.print(ready_line(who));
-  outside.tell_ready();
+  if (await_session(**node, interrupt)) {
+    session.print(ready_line(who));
+    outside.tell_ready();
+  }
   while (session.status == Exit::done && interrupt.wait() != Outside::Signal::stop) {
   }
   session.say("leaving");
@@ -184,12 +196,12 @@ void run(Session& session, const Options& options) {
   agent::Handler handler(
       *asker, who,
       {.within = given(options.within), .grace = options.grace, .report_every = given(options.report_every), .log = &log});
-  if (take_inventory(session, interrupt, handler, !options.hook.empty()))
+  if (try_inventory(session, interrupt, handler, !options.hook.empty()))
     stay(session, *outside, interrupt, options, std::move(how), handler, leads, who);
 }
 
 constexpr std::string_view footer =
-    "For each transition, seal and report, and once for the inventory, COMMAND is run with the question as JSON on its standard "
+    "For each transition, seal and report, and for the inventory, COMMAND is run with the question as JSON on its standard "
     "input\n"
     "and in its environment (EVENKEEL_KIND, EVENKEEL_SHARD, EVENKEEL_TO, EVENKEEL_EPOCH, …), or --hook gets it by POST. Exit "
     "status 0 "

@@ -26,12 +26,12 @@ ClusterId cluster_of(const Outside& outside, const ClusterReach& reach) {
 }
 
 const KindList& node_kinds() {
-  static const KindList kinds{Kind::config, Kind::node,  Kind::live,     Kind::member, Kind::beat,
-                              Kind::permit, Kind::waits, Kind::workload, Kind::shards};
+  static const KindList kinds{Kind::config, Kind::node,  Kind::permit,   Kind::live,  Kind::member,
+                              Kind::beat,   Kind::waits, Kind::workload, Kind::shards};
   return kinds;
 }
 const KindList& permit_kinds() {
-  static const KindList kinds{Kind::config, Kind::node, Kind::live, Kind::member, Kind::beat, Kind::permit};
+  static const KindList kinds{Kind::config, Kind::node, Kind::permit, Kind::live, Kind::member, Kind::beat};
   return kinds;
 }
 const KindList& workload_kinds() {
@@ -40,8 +40,8 @@ const KindList& workload_kinds() {
   return kinds;
 }
 const KindList& all_kinds() {
-  static const KindList kinds{Kind::config, Kind::node,     Kind::live,   Kind::member, Kind::beat,  Kind::permit,
-                              Kind::waits,  Kind::workload, Kind::shards, Kind::report, Kind::order, Kind::view};
+  static const KindList kinds{Kind::config, Kind::node,     Kind::permit, Kind::live,   Kind::member, Kind::beat,
+                              Kind::waits,  Kind::workload, Kind::shards, Kind::report, Kind::order,  Kind::view};
   return kinds;
 }
 
@@ -92,7 +92,7 @@ Result<> OpenCluster::take(const Keys& keys, const store::Entry& entry, control:
   return {};
 }
 
-std::optional<control::Snapshot> OpenCluster::read(const KindList& kinds) {
+Result<control::Snapshot> OpenCluster::look(const KindList& kinds) {
   const Keys keys(name_);
   control::Snapshot seen{.cluster = name_};
   read_.clear();
@@ -110,15 +110,21 @@ std::optional<control::Snapshot> OpenCluster::read(const KindList& kinds) {
     const std::string where = where_of(keys, kind);
     if (where.ends_with('/')) {
       const auto listing = store_->list(where);
-      if (!listing) return fail_store(session_, listing.error()), std::nullopt;
+      if (!listing) return fail(listing.error());
       take_all(listing->entries);
     } else {
       const auto read = store_->get(where);
-      if (!read) return fail_store(session_, read.error()), std::nullopt;
+      if (!read) return fail(read.error());
       if (read->entry) take_all({*read->entry});
     }
   }
   return seen;
+}
+
+std::optional<control::Snapshot> OpenCluster::read(const KindList& kinds) {
+  auto seen = look(kinds);
+  if (!seen) return fail_store(session_, seen.error()), std::nullopt;
+  return *std::move(seen);
 }
 
 std::optional<control::Snapshot> OpenCluster::read_existing(const KindList& kinds) {

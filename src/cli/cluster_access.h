@@ -37,6 +37,7 @@ void add_cluster_reach(CLI::App& command, Session& session, ClusterReach& reach)
 ClusterId cluster_of(const Outside& outside, const ClusterReach& reach);
 
 // Everything about nodes; who is there and may stop, and nothing about shards; about workloads and shards; and all of them, as a plan needs it.
+// In this order they are read: permits before who is there, so that of a node whose permit has ended since it is back it is also seen that it is back.
 using KindList = std::vector<Key::Kind>;
 const KindList& node_kinds();
 const KindList& permit_kinds();
@@ -50,7 +51,9 @@ class OpenCluster {
 
   const ClusterId& name() const { return name_; }
   const std::string& url() const { return url_; }
-  // The documents of these kinds, or nothing after the session was told why not. What cannot be read is said once, and left out.
+  // The documents of these kinds. What cannot be read is said once, and left out.
+  Result<control::Snapshot> look(const KindList& kinds);
+  // The same, or nothing after the session was told why not.
   std::optional<control::Snapshot> read(const KindList& kinds);
   // The same; a cluster of which nothing is there is not found.
   std::optional<control::Snapshot> read_existing(const KindList& kinds);

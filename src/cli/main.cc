@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +17,7 @@
 int main(int argc, char** argv) {
   using namespace evenkeel;
   setenv("GRPC_VERBOSITY", "NONE", 0);  // what it has to say we say, in our words; whoever sets it sees its own
+  std::signal(SIGCHLD, SIG_DFL);        // who started us may have ignored it, and then nobody learns how a command has ended
   cli::Process process;
   const char* no_color = std::getenv("NO_COLOR");
   cli::Io io{

@@ -1,7 +1,7 @@
 // evenkeel node stoppable, permit: whether nodes could stop, and the leave to do so.
 
 #include "evenkeel/base/clock.h"
-#include "evenkeel/cli/withdraw.h"
+#include "evenkeel/cli/permits.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -55,11 +55,7 @@ void ask(Session& session, const AskOptions& options) {
     nodes.emplace_back(word);
     if (const auto good = control::check_node(*seen, nodes.back()); !good) return session.fail(good.error());
   }
-  // What cannot be read may be just what would fall below.
-  for (const Key::Kind kind : {Key::Kind::shards, Key::Kind::view, Key::Kind::workload, Key::Kind::permit}) {
-    if (const auto error = cluster->unreadable(kind))
-      return session.fail(Error{error->code, fmt::format("whether they could stop is not known: {}", error->message)});
-  }
+  if (const auto error = why_not_known(*cluster)) return session.fail(*error);
   const Stoppable answer = control::stoppable(*seen, nodes);
   session.print(answer_as(answer, options.output));
   if (!answer.all && session.status == Exit::done) session.status = Exit::failed;
@@ -95,7 +91,7 @@ std::string gone_as(const NodeId& node, Output output) {
 void ask_and_wait(Session& session, OpenCluster& cluster, Interrupt& interrupt, const PermitOptions& options) {
   const NodeId node(options.node);
   const Duration within = options.within > Duration(0) ? options.within : Duration::max();
-  control::Rollout rollout({{.node = node}}, {.permit = wish_of(options), .within = within});
+  control::Rollout rollout({{.node = node}}, {.nodes = {node}, .permit = wish_of(options), .within = within});
   const BootClock clock;
   std::string told;
   const auto give_up = [&](const Error& error) {
@@ -103,14 +99,16 @@ void ask_and_wait(Session& session, OpenCluster& cluster, Interrupt& interrupt, 
     withdraw(session, cluster, rollout);
   };
   while (true) {
-    const auto seen = cluster.read_existing(permit_kinds());
-    if (!seen) return;
-    if (const auto good = control::check_node(*seen, node); !good) return session.fail(good.error());
+    const auto seen = look_patiently(session, cluster, permit_kinds(), interrupt);
+    if (!seen) return give_up(seen.error());
+    if (const auto good = control::check_node(*seen, node); !good) return give_up(good.error());
     const control::RolloutStep step = rollout.step(*seen, clock.now());
     if (step.failed) return give_up(*step.failed);
-    if (!step.stop.empty()) return session.print(gone_as(node, options.change.output));
-    if (const auto good = cluster.check(step.changes); !good) return session.fail(good.error());
-    if (const auto done = cluster.commit(step.changes); !done) return fail_store(session, done.error());
+    if (step.stop) return session.print(gone_as(node, options.change.output));
+    if (const auto good = cluster.check(step.changes); !good) return give_up(good.error());
+    const auto done = cluster.commit(step.changes);
+    if (!done && done.error().code != Code::conflict) return give_up(done.error());
+    if (!done) rollout.not_written();
     for (const std::string& what : step.waits) {
       if (std::exchange(told, what) != what) session.say(what);
     }
@@ -126,9 +124,9 @@ void permit(Session& session, const PermitOptions& options) {
   if (options.wait) interrupt.emplace(*outside);  // before the first thread
   const auto cluster = open_cluster(session, *outside, options.reach);
   if (!cluster) return;
-  if (options.wait) return ask_and_wait(session, *cluster, *interrupt, options);
   const auto seen = cluster->read_existing(permit_kinds());
   if (!seen) return;
+  if (options.wait) return ask_and_wait(session, *cluster, *interrupt, options);
   const NodeId node(options.node);
   if (!options.revoke)
     return void(change(session, *outside, *cluster, control::ask_permit(*seen, node, wish_of(options)), options.change));

@@ -9,7 +9,7 @@
 
 #include "evenkeel/base/clock.h"
 #include "evenkeel/base/text.h"
-#include "evenkeel/cli/withdraw.h"
+#include "evenkeel/cli/permits.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -22,7 +22,7 @@ using Order = RolloutOptions::Order;
 
 constexpr Duration look_every = 200ms;
 constexpr Duration look_at_all_every = 1s;  // at records too, which may be many
-constexpr int withdraw_tries = 5;           // the controller may write a permit just when it is taken back
+constexpr Duration permit_outlasts = 30s;   // who is back and not whole is noticed before its permit ends as if it were
 
 struct Options {
   ClusterReach reach;
@@ -31,8 +31,8 @@ struct Options {
   bool random_order = false;
   std::optional<std::uint64_t> seed;
   std::uint64_t at_once = 1;
-  std::string nodes;
-  std::string zone;
+  std::optional<std::string> nodes;
+  std::optional<std::string> zone;
   bool allow_outage = false;
   Duration within = {};  // 0: as the cluster's settings say
   Duration pause = {};
@@ -45,18 +45,28 @@ std::uint64_t some_seed() {
   return word;
 }
 
+// "n1,n2"; of "" the one that is empty.
+std::vector<std::string> parts_of(std::string_view words) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 0; at <= words.size();) {
+    const std::size_t end = std::min(words.find(',', at), words.size());
+    parts.emplace_back(words.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
 RolloutOptions rollout_of(const Options& options, const control::Snapshot& seen) {
-  RolloutOptions rollout{.zone = options.zone, .at_once = options.at_once, .pause = options.pause};
-  for (std::string_view rest = options.nodes; !rest.empty();) {  // "n1,n2"
-    const std::size_t end = std::min(rest.find(','), rest.size());
-    rollout.nodes.emplace_back(std::string(rest.substr(0, end)));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+  RolloutOptions rollout{.zone = options.zone.value_or(""), .at_once = options.at_once, .pause = options.pause};
+  if (options.nodes) {
+    for (std::string& name : parts_of(*options.nodes)) rollout.nodes.emplace_back(std::move(name));
   }
   if (options.zone_by_zone) rollout.order = Order::zone_by_zone;
   if (options.random_order) rollout.order = Order::random, rollout.seed = options.seed ? *options.seed : some_seed();
   rollout.permit.allow_outage = options.allow_outage;
   rollout.within = (seen.config ? seen.config->settings : Settings()).control.permit;
-  if (options.within > Duration(0)) rollout.permit.timeout = rollout.within = options.within;
+  if (options.within > Duration(0)) rollout.within = options.within;
+  rollout.permit.timeout = rollout.within + permit_outlasts;
   return rollout;
 }
 
@@ -125,20 +135,22 @@ class Runner {
 
   void run() {
     while (true) {
-      const auto seen = cluster_.read(rollout_.asks_beside() ? all_kinds() : permit_kinds());
-      if (!seen) return say_how_to_go_on();
+      const auto seen = look_patiently(session_, cluster_, rollout_.asks_beside() ? all_kinds() : permit_kinds(), interrupt_);
       if (interrupt_.stopped()) return give_up(Error{Code::cancelled, "interrupted"});
+      if (!seen) return give_up(seen.error());
       const RolloutStep step = rollout_.step(*seen, clock_.now());
       tell(step.waits);
       if (step.failed) return give_up(*step.failed);
       if (step.finished) return finish();
       if (const auto good = cluster_.check(step.changes); !good) return give_up(good.error());
-      if (const auto done = cluster_.commit(step.changes); !done) return give_up(done.error());
-      for (const NodeId& node : step.stop) {
-        if (interrupt_.stopped()) break;
-        if (const auto ran = stop(node); !ran) return give_up(ran.error());
+      const auto done = cluster_.commit(step.changes);
+      if (!done && done.error().code != Code::conflict) return give_up(done.error());
+      if (!done) rollout_.not_written();
+      if (step.stop) {
+        if (const auto ran = stop(*step.stop); !ran) return give_up(ran.error());
+        continue;
       }
-      if (step.stop.empty()) interrupt_.wait(rollout_.asks_beside() ? look_at_all_every : look_every);
+      interrupt_.wait(rollout_.asks_beside() ? look_at_all_every : look_every);
     }
   }
 
@@ -243,6 +255,11 @@ void check(const Options& options) {
   if (options.zone_by_zone && options.random_order)
     throw CLI::ValidationError("--random-order", "and --zone-by-zone are two orders: give one of them");
   if (options.seed && !options.random_order) throw CLI::ValidationError("--seed", "goes with --random-order; add that");
+  if (options.nodes && std::ranges::count(parts_of(*options.nodes), "") > 0)
+    throw CLI::ValidationError("--node", fmt::format("{} has a name that is empty: name nodes as n1,n2, or leave it out for all",
+                                                     quote(*options.nodes)));
+  if (options.zone && options.zone->empty())
+    throw CLI::ValidationError("--zone", "is empty: name a zone, or leave it out for all");
   if (options.at_once == 0) throw CLI::ValidationError("--max-at-once", "must be at least 1");
   if (options.words.empty() && !options.change.dry_run)
     throw CLI::ValidationError("COMMAND", "is required: what restarts a node, after --; or look first with --dry-run");
@@ -275,8 +292,12 @@ void add_rollout(CLI::App& app, Session& session) {
           "--seed", [options](std::uint64_t seed) { options->seed = seed; }, "Of --random-order: the same gives the same order")
       ->type_name("NUMBER");
   add_count(*command, "--max-at-once", options->at_once, "How many nodes may be away together; 1");
-  command->add_option("--node", options->nodes, "Only these, in this order: n1,n2; else all that are there")->type_name("NODES");
-  command->add_option("--zone", options->zone, "Only those in this zone, or below it")->type_name("ZONE");
+  const auto text_of = [&](const std::string& name, std::optional<std::string>& into, const std::string& help) {
+    return command->add_option_function<std::string>(
+        name, [options, &into](const std::string& word) { into = word; }, help);
+  };
+  text_of("--node", options->nodes, "Only these, in this order: n1,n2; else all that are there")->type_name("NODES");
+  text_of("--zone", options->zone, "Only those in this zone, or below it")->type_name("ZONE");
   command->add_flag("--allow-outage", options->allow_outage, "Even where a shard falls below min_active");
   add_duration(*command, "--within", options->within,
                "How long a node may take to get leave, and again to be back; else as the cluster's settings say (permit)");

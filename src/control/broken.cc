@@ -50,6 +50,7 @@ std::span<const BrokenName> all_broken() {
       BrokenName{Broken::wait_below_min_active, "wait below min_active"},
       BrokenName{Broken::forget_waits, "forget waits"},
       BrokenName{Broken::permit_for_ever, "permits for ever"},
+      BrokenName{Broken::permit_until_whole, "permits until all is whole"},
       BrokenName{Broken::no_maintenance, "no maintenance"},
       BrokenName{Broken::stay_in_maintenance, "stay in maintenance"},
       BrokenName{Broken::leaders_wait, "leaders wait"},

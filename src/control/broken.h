@@ -57,6 +57,7 @@ enum class Broken : std::uint8_t {
   wait_below_min_active,  // a node that is gone is waited for, however few are left
   forget_waits,           // a successor waits from the beginning
   permit_for_ever,        // who may stop is never missed
+  permit_until_whole,     // who is back keeps its permit until all its replicas serve, if ever
   no_maintenance,         // moves go on, however many nodes are gone
   stay_in_maintenance,    // maintenance does not end by itself
   leaders_wait,           // lost leaders are not followed while nothing may move

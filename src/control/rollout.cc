@@ -122,7 +122,7 @@ void Rollout::look_at_asked(const RolloutNode& node, const Snapshot& seen, Insta
   }
   switch (permit->stage) {
     case PermitDocument::Stage::go:
-      step.stop.push_back(node.node);
+      if (!step.stop) step.stop = node.node;
       return;
     case PermitDocument::Stage::refused:
       step.failed =
@@ -144,8 +144,10 @@ void Rollout::look_at_away(RolloutNode& node, const Snapshot& seen, Instant now,
   const bool there = is_there(seen, node.node);
   const bool back = there && incarnation_of(seen, node.node) != node.incarnation;
   if (permit_of(seen, node) != nullptr) {
-    step.waits.push_back(back ? fmt::format("{} is back, and takes up its replicas", node.node)
+    step.waits.push_back(back ? fmt::format("{} is back, and not all its replicas serve yet", node.node)
                               : fmt::format("{} is not back yet", node.node));
+    if (now - node.since >= options_.within)
+      step.failed = Error{Code::unavailable, fmt::format("{} after {}", step.waits.back(), format(options_.within))};
   } else if (back) {
     node.stage = Stage::done;
     node.since = now;
@@ -158,23 +160,28 @@ void Rollout::look_at_away(RolloutNode& node, const Snapshot& seen, Instant now,
   }
 }
 
-bool Rollout::may_ask(const RolloutNode& next, const Snapshot& seen) const {
-  return under_way() == 0 || (asks_beside() && stoppable(seen, {next.node}).all);
+std::optional<Error> Rollout::why_not_ask(const RolloutNode& next, const Snapshot& seen) const {
+  if (!is_there(seen, next.node))
+    return Error{Code::refused, fmt::format("{} is gone: bring it back first, or leave it out", next.node)};
+  const PermitDocument* permit = permit_of(seen, next);
+  if (permit == nullptr || permit->stage == PermitDocument::Stage::refused || !options_.nodes.empty()) return std::nullopt;
+  return Error{Code::refused,
+               fmt::format("somebody else has asked to stop {}: wait until that is over, or name it with --node", next.node)};
 }
 
-// In order: nobody is asked before the one in front of it.
-void Rollout::ask(const Snapshot& seen, Instant now, RolloutStep& step) {
+// In order: nobody is asked before the one in front of it. `beside`: records were read, so that it is known who could stop beside others.
+void Rollout::ask(const Snapshot& seen, Instant now, bool beside, RolloutStep& step) {
   if (last_done_ && now - *last_done_ < options_.pause) {
     if (under_way() == 0) step.waits.push_back(fmt::format("a pause of {}", format(options_.pause)));
     return;
   }
   const auto next = std::ranges::find(nodes_, Stage::waiting, &RolloutNode::stage);
-  if (next == nodes_.end() || !may_ask(*next, seen)) return;
-  if (!is_there(seen, next->node)) {
-    step.failed = Error{Code::refused, fmt::format("{} is gone: bring it back first, or leave it out", next->node)};
-    return;
-  }
-  next->incarnation = seen.said(next->node)->incarnation;  // it may have been restarted meanwhile: then it is once more
+  if (next == nodes_.end()) return;
+  if (under_way() > 0 && !(beside && asks_beside() && stoppable(seen, {next->node}).all)) return;
+  if (const LiveDocument* said = seen.said(next->node))
+    next->incarnation = said->incarnation;  // it may have been restarted meanwhile: then it is once more
+  step.failed = why_not_ask(*next, seen);
+  if (step.failed) return;
   auto changes = ask_permit(seen, next->node, options_.permit);
   if (!changes) {
     step.failed = changes.error();
@@ -182,30 +189,51 @@ void Rollout::ask(const Snapshot& seen, Instant now, RolloutStep& step) {
   }
   next->stage = Stage::asked;
   next->since = now;
+  next->ours = !changes->writes.empty();
+  asked_last_ = next->node;
   step.changes = *std::move(changes);
+}
+
+void Rollout::not_written() {
+  if (!asked_last_) return;
+  const auto asked = std::ranges::find(nodes_, *asked_last_, &RolloutNode::node);
+  asked->stage = Stage::waiting;
+  asked->ours = false;
+  asked_last_.reset();
 }
 
 RolloutStep Rollout::step(const Snapshot& seen, Instant now) {
   RolloutStep step;
+  const bool beside = asks_beside();  // so whoever read has read records too; what is found out below may change that
+  asked_last_.reset();
   for (RolloutNode& node : nodes_) {
     if (node.stage == Stage::asked) look_at_asked(node, seen, now, step);
     if (node.stage == Stage::away) look_at_away(node, seen, now, step);
     if (step.failed) {
-      step.stop.clear();
+      step.stop.reset();
       return step;
     }
   }
   step.finished = in(false).empty();
   // Who may stop is not kept waiting, and what is read after its command has run knows more.
-  if (step.stop.empty()) ask(seen, now, step);
+  if (!step.stop) ask(seen, now, beside, step);
   return step;
+}
+
+std::vector<NodeId> Rollout::unused() const {
+  std::vector<NodeId> found;
+  for (const RolloutNode& node : nodes_) {
+    if (node.stage == Stage::asked && node.ours) found.push_back(node.node);
+  }
+  return found;
 }
 
 Changes Rollout::withdraw(const Snapshot& seen) const {
   Changes changes;
   for (const RolloutNode& node : nodes_) {
     const LiveDocument* said = seen.said(node.node);
-    if (node.stage != Stage::asked || permit_of(seen, node) == nullptr || said == nullptr || said->leaving) continue;
+    if (node.stage != Stage::asked || !node.ours || permit_of(seen, node) == nullptr || said == nullptr || said->leaving)
+      continue;
     changes.writes.push_back({.key = {.kind = Key::Kind::permit, .node = node.node}, .text = ""});
   }
   return changes;

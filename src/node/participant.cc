@@ -377,8 +377,9 @@ void Participant::Work::write(const Report& report) {
   writer_->put(std::move(key), format(report));
 }
 
+// Until the session is lost; one that was only late with its beats goes on pulsing when it is in time again.
 void Participant::Work::pulse() {
-  if (!joined() || !options_.send_pulse) return;
+  if (!joined_ || !options_.send_pulse) return;
   pulse_now();
   const Duration every = options_.pulse > Duration{} ? options_.pulse : options_.node.session_ttl / 3;
   set_timer(pulse_, later(loop_.now(), every), &Work::pulse);

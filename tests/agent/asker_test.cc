@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <sys/resource.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <thread>
@@ -41,6 +43,27 @@ TEST(Command, ThatFailsSaysWhy) {
   EXPECT_EQ(run("kill -9 $$").error().message, "killed by signal 9");
   const auto missing = make_command({"/no/such/program"})->ask(question, {}, {});
   EXPECT_EQ(missing.error(), (Error{Code::unavailable, "cannot run \"/no/such/program\": No such file or directory"}));
+}
+
+// One descriptor more each time: whichever of them cannot be opened, it is an answer.
+TEST(Command, ThatGetsNoDescriptorsHasFailed) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int first = dup(STDERR_FILENO);
+  close(first);
+  std::size_t failed = 0;
+  constexpr int most = 12;
+  for (int more = 0; more <= most; ++more) {
+    const rlimit few{.rlim_cur = static_cast<rlim_t>(first + more), .rlim_max = before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto answer = run("true");
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    if (answer) continue;
+    ++failed;
+    EXPECT_EQ(answer.error(), (Error{Code::unavailable, "cannot run \"sh\": Too many open files"}));
+  }
+  EXPECT_GE(failed, 8U) << "the question, three pipes and one to stop it";
+  EXPECT_LT(failed, static_cast<std::size_t>(most));
 }
 
 TEST(Command, NeedNotReadItsQuestion) {

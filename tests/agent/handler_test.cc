@@ -56,11 +56,11 @@ TEST(Handler, WithoutReportsNothingIsSaidOfProgress) {
     return kind == "inventory" ? R"({"shards": [{"shard": "t1/3", "epoch": 4, "last": 3, "progress": 9, "refuses": 5}]})" : "";
   };
   Handler handler(asker, who, {});
-  ASSERT_TRUE(handler.take_inventory().has_value());
+  const std::vector<node::Held> held = handler.inventory();
   EXPECT_EQ(asker.within, 10s);
-  ASSERT_EQ(handler.inventory().size(), 1U);
-  EXPECT_EQ(handler.inventory()[0].version.epoch, Epoch(4));
-  EXPECT_EQ(handler.inventory()[0].progress, 0U);
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_EQ(held[0].version.epoch, Epoch(4));
+  EXPECT_EQ(held[0].progress, 0U);
   ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
   EXPECT_EQ(handler.report(shard), node::Status{});
   EXPECT_EQ(asker.asked, (std::vector<std::string>{"inventory", "transition"}));
@@ -130,13 +130,24 @@ TEST(Handler, SealsAnswerOrThrow) {
   EXPECT_THROW(handler.seal(shard, Epoch(5)), std::runtime_error);
 }
 
+// Another process may have had the data folder when it was tried, and changed what is there.
+TEST(Handler, TheInventoryIsWhatIsThereWhenTheNodeAsks) {
+  Scripted asker;
+  Handler handler(asker, who, {.report_every = 24h});
+  ASSERT_TRUE(handler.try_inventory().has_value());
+  asker.answer = [](const auto&, const auto&) { return R"({"shards": [{"shard": "t1/3", "epoch": 4, "progress": 9}]})"; };
+  ASSERT_EQ(handler.inventory().size(), 1U);
+  EXPECT_EQ(handler.report(shard).progress, 9U);
+}
+
 TEST(Handler, AnInventoryThatFailsIsSaid) {
   Scripted asker;
   asker.answer = [](const std::string&, const auto&) -> Result<std::string> { return fail(Code::unavailable, "no disk"); };
   Handler handler(asker, who, {});
-  EXPECT_EQ(handler.take_inventory().error().message, "inventory: no disk");
+  EXPECT_EQ(handler.try_inventory().error().message, "inventory: no disk");
+  EXPECT_THROW(handler.inventory(), std::runtime_error);
   asker.answer = [](const std::string&, const auto&) { return "done"; };
-  EXPECT_THAT(handler.take_inventory().error().message, HasSubstr("inventory: its answer"));
+  EXPECT_THAT(handler.try_inventory().error().message, HasSubstr("inventory: its answer"));
 }
 
 TEST(Handler, WhatRunsIsStoppedWithIt) {

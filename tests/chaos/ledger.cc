@@ -29,7 +29,6 @@
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -41,15 +40,10 @@
 #include "evenkeel/base/text.h"
 #include "evenkeel/node/node.h"
 #include "evenkeel/store/backends/open.h"
+#include "tests/chaos/clock.h"
 
 namespace evenkeel {
 namespace {
-
-std::int64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_BOOTTIME, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 [[noreturn]] void give_up(const std::string& what) {
   fmt::print(stderr, "ledger: {}: {}\n", what, std::strerror(errno));

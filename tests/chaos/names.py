@@ -8,8 +8,7 @@ import signal
 import sys
 
 import witness
-from tests_of import run_tests
-from world import TTL, Failed, Node, World, expect
+from world import TTL, Failed, Node, World, expect, run_tests
 
 SECOND = witness.SECOND
 SHARDS = 60

@@ -12,7 +12,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,15 +20,10 @@
 #include "evenkeel/route/shell/router.h"
 #include "evenkeel/store/backends/open.h"
 #include "evenkeel/store/blocking.h"
+#include "tests/chaos/clock.h"
 
 namespace evenkeel {
 namespace {
-
-std::int64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_BOOTTIME, &time);
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 void say(const std::string& lines) {
   std::fputs(lines.c_str(), stdout);

@@ -3,6 +3,7 @@
 foreach(program ledger observer)
   add_executable(${program} ${CMAKE_CURRENT_LIST_DIR}/${program}.cc)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${program} PRIVATE Evenkeel::node_shell Evenkeel::route Evenkeel::store_backends fmt::fmt evenkeel_flags)
   add_dependencies(checks ${program})
 endforeach()

@@ -17,6 +17,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.error
@@ -25,6 +26,9 @@ import urllib.request
 import wires
 import witness
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cli"))
+from live import Failed, expect, run_tests  # noqa: E402, F401 what all tests of live processes share
+
 PATIENCE = 120  # seconds; whoever waits so long has failed. Far above what is needed on a busy machine
 SLOW = 20  # seconds; worth a word
 TTL = 2  # seconds, of nodes' sessions
@@ -32,15 +36,6 @@ STUCK = 70  # exit status of a node that could not step down
 CLUSTER = "chaos"
 WORKLOAD = "ledger"
 JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
-
-
-class Failed(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Failed(what)
 
 
 def free_port():

@@ -8,6 +8,7 @@ Nothing here waits for time to pass: a test asks until something is so, or waits
 import http.server
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -33,9 +34,9 @@ class Agents(Daemons):
         self.daemon = self.serve("--data", self.path("store"), "--store-listen", "127.0.0.1:0")
         self.environment["EVENKEEL_STORE"] = self.daemon.said["store"]
 
-    def begin_agent(self, name, *words, command=(EXAMPLE,), options=()):
+    def begin_agent(self, name, *words, command=(EXAMPLE,), options=(), log=None):
         words = [self.program, "agent", "--name", name, "--data", self.path(name), "--ttl", "2s", *options, *(("--", *command) if command else ()), *words]
-        with open(self.path(name + ".log"), "w", encoding="utf-8") as log:
+        with open(self.path((log or name) + ".log"), "w", encoding="utf-8") as log:
             process = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, text=True)
         self.started.append(process)
         return process
@@ -120,6 +121,46 @@ def test_a_service_in_shell(program):
                     epochs = [int(line.split()[0]) for line in file]
                 expect(epochs == sorted(set(epochs)), f"{path}: {epochs}: one leader at each epoch")
         end(world.daemon)
+
+
+COUNTS = """echo $EVENKEEL_KIND >>"$EVENKEEL_DATA/asked"
+case $EVENKEEL_KIND in
+  inventory) [ ! -f "$EVENKEEL_DATA/held" ] || echo '{"shards": [{"shard": "t1/0", "epoch": 1}]}';;
+  transition) touch "$EVENKEEL_DATA/held";;
+  seal) echo '{"epoch": 0, "progress": 0}';;
+esac"""
+
+
+def test_a_second_agent_waits_for_the_folder_and_asks_again(program):
+    with Agents(program) as world:
+        def inventories():
+            with open(world.path("n1/asked"), encoding="utf-8") as file:
+                return file.read().split().count("inventory")
+
+        first = world.agent("n1", command=world.script(COUNTS))
+        second = world.begin_agent("n1", command=world.script(COUNTS), log="second")
+        world.until("it waits", lambda: "another process has the data folder" in world.log("second"))
+        expect(inventories() == 3, "each has tried, and the first one has joined")
+        world.create(shards=1, replicas=1)
+        world.until("the first one leads", lambda: world.led(1))
+        expect(not select.select([second.stdout], [], [], 0)[0], "the second one is not ready")
+        first.kill()
+        first.wait(PATIENCE)
+        expect(json.loads(second.stdout.readline())["pid"] == second.pid, world.log("second"))
+        expect(inventories() == 4, "what counts is what is there now")
+        world.until("the second one leads", lambda: world.led(1))
+        leave(second)
+
+
+def test_the_example_drops_nothing_of_another_workload(program):
+    with Agents(program) as world:
+        os.mkdir(world.path("n1"))
+        for name in ("t.1.log", "t.1.state", "t.1.0.log", "t.1.0.state"):
+            with open(world.path("n1/" + name), "w", encoding="utf-8") as file:
+                file.write("t/1 1 1 1 -\n")
+        environment = dict(world.environment, EVENKEEL_KIND="transition", EVENKEEL_TO="dropped", EVENKEEL_WORKLOAD="t", EVENKEEL_SHARD="t/1", EVENKEEL_DATA=world.path("n1"))
+        subprocess.run([EXAMPLE], env=environment, check=True, timeout=PATIENCE)
+        expect(sorted(os.listdir(world.path("n1"))) == ["t.1.0.log", "t.1.0.state", "t.1.lock"], f"{os.listdir(world.path('n1'))}")
 
 
 FAILS = """case $EVENKEEL_KIND-$EVENKEEL_SHARD in
@@ -219,7 +260,8 @@ def test_a_hook_that_comes_later_is_waited_for(program):
 def test_refusals(program):
     with Agents(program) as world:
         def refused(status, *words):
-            done = subprocess.run([program, "agent", "--name", "n1", *words], env=world.environment, capture_output=True, text=True, timeout=PATIENCE)
+            # Whoever ignores the ends of its children, and starts us, passes that on.
+            done = subprocess.run([program, "agent", "--name", "n1", *words], env=world.environment, capture_output=True, text=True, timeout=PATIENCE, preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
             expect(done.returncode == status and done.stdout == "" and done.stderr != "", f"{words}: {done.returncode} {done.stdout}{done.stderr}")
             return done.stderr
 

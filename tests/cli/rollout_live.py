@@ -184,6 +184,11 @@ def test_what_ends_it(program):
         town.started()
         rows = town.ask("rollout", "--dry-run", "--zone", "z2")
         expect([row["node"] for row in rows] == ["n2", "n5"] and rows[0]["in_its_way"] == "", f"{rows}")
+        # Nobody in particular is not everybody.
+        for words in (["--node", ""], ["--node", "n1,"], ["--zone", ""]):
+            process = town.rollout(*words)
+            out, said = process.communicate(timeout=PATIENCE)
+            expect(process.returncode == 2 and out == "" and " empty: " in said, out + said)
         # A command that fails: nothing more is begun.
         process = town.rollout(command=["sh", "-c", "test $EVENKEEL_NODE = {node} && test {zone} = z1 && exit 3"])
         out, said = process.communicate(timeout=PATIENCE)
@@ -214,6 +219,34 @@ def test_what_ends_it(program):
         process = town.rollout()
         _, said = process.communicate(timeout=PATIENCE)
         expect(process.returncode == 1 and "nobody may stop now: the cluster is frozen (new switch)" in said, said)
+
+
+def wait_for(process, words):
+    for line in process.stderr:
+        if words in line:
+            return
+    expect(False, "it never said: " + words)
+
+
+def test_a_store_that_does_not_answer_is_asked_again(program):
+    with Town(program) as town:
+        town.started()
+        town.run(program, "node", "permit", "n1", "--wait")
+        process = town.rollout("--node", "n2", "--timeout", "1s")
+        wait_for(process, "n2 may not stop yet: ")
+        os.kill(town.pids["serve"], signal.SIGSTOP)
+        wait_for(process, "it is asked again for 30s")
+        process.send_signal(signal.SIGINT)
+        wait_for(process, "interrupted")
+        os.kill(town.pids["serve"], signal.SIGCONT)
+        _, said = process.communicate(timeout=2 * PATIENCE)
+        expect(process.returncode == 1 and "not done: n2" in said and "may still have a permit" not in said, said)
+        expect("permit" not in town.node("n2"), "it is taken back")
+        # A permit that cannot be read may be one that was given.
+        town.run(program, "store", "put", "/evenkeel/default/permits/n3", "{")
+        process = town.rollout("--node", "n4")
+        _, said = process.communicate(timeout=PATIENCE)
+        expect(process.returncode != 0 and "whether they could stop is not known: " in said and town.restarted == [], said)
 
 
 if __name__ == "__main__":

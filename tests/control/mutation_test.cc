@@ -99,6 +99,18 @@ std::string goes_on_from_the_past(Broken broken) {
   return bench.said("seals epoch") ? "" : "t/0 is led without a seal";
 }
 
+// A node is back from its stop, and one of its replicas fails for good.
+std::string keeps_its_permit(Broken broken) {
+  Bench bench(false, broken);
+  begin(bench, 3, workload_of(1, 3));
+  bench.ask_permit("n1");
+  bench.run(1s);
+  bench.node("n1").fails.insert(ShardId{WorkloadId("t"), ShardIndex(0)});
+  bench.restart("n1");
+  bench.run(11min);
+  return bench.permit("n1") ? "n1 is back, and keeps its permit" : "";
+}
+
 struct Mutation {
   Broken broken;
   std::string_view name;
@@ -109,6 +121,7 @@ const std::vector<Mutation>& mutations() {
   static const std::vector<Mutation> all{
       {Broken::tell_before_inventory, "tell before the inventory", tells_before_inventory},
       {Broken::go_on_unread, "go on without reading", writes_before_it_has_read},
+      {Broken::permit_until_whole, "permits until all is whole", keeps_its_permit},
       {Broken::remove_while_live, "remove while live", [](Broken broken) { return removes(broken, 2, false); }},
       {Broken::remove_last_copy, "remove the last copy", [](Broken broken) { return removes(broken, 1, true); }},
       {Broken::lead_over_half, "lead over the other half", leads_over_half},

@@ -315,15 +315,20 @@ TEST(Errors, BalanceStopsWhereTooManyFail) {
   EXPECT_TRUE(bench.said("balance stops"));
 }
 
+// Three nodes that pulse, and a shard on all of them. Returns who leads it.
+NodeId pulsing(Bench& bench, Fencing fencing) {
+  Workload workload = workload_of(1, 3);
+  workload.control.fencing = fencing;
+  workload.control.acks = 2;
+  nodes(bench, 3, workload);
+  for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
+  return *bench.shard().view.leader;
+}
+
 TEST(Suspects, SealAndFailOverOnlyWhereEpochsFence) {
   for (const Fencing fencing : {Fencing::session, Fencing::epoch}) {
     Bench bench;
-    Workload workload = workload_of(1, 3);
-    workload.control.fencing = fencing;
-    workload.control.acks = 2;
-    nodes(bench, 3, workload);
-    for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
-    const NodeId leader = *bench.shard().view.leader;
+    const NodeId leader = pulsing(bench, fencing);
     bench.feed(PulseBroken{leader});
     bench.run(500ms);
     EXPECT_EQ(bench.shard().view.leader != leader, fencing == Fencing::epoch) << bench.why();
@@ -334,12 +339,7 @@ TEST(Suspects, SealAndFailOverOnlyWhereEpochsFence) {
 TEST(Suspects, AreNotWaitedForToStepDownWhereEpochsFence) {
   for (const Fencing fencing : {Fencing::session, Fencing::epoch}) {
     Bench bench;
-    Workload workload = workload_of(1, 3);
-    workload.control.fencing = fencing;
-    workload.control.acks = 2;
-    nodes(bench, 3, workload);
-    for (const char* name : {"n1", "n2", "n3"}) bench.pulse(name);
-    const NodeId leader = *bench.shard().view.leader;
+    const NodeId leader = pulsing(bench, fencing);
     bench.node(leader.str()).obeys = false;
     bench.order(leader.str(), {.operation = Operation::no_leaders});
     bench.run(100ms);

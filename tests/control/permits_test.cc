@@ -167,6 +167,25 @@ TEST(Permits, AtItsTimeOutANodeCountsAsLostFromThatMoment) {
   }
 }
 
+// Its replica fails for good, so all is never as it was: others wait for it until its time is over, also under another controller.
+TEST(Permits, WhoIsBackAndNeverWholeKeepsItNoLongerThanItsTime) {
+  for (const bool another : {false, true}) {
+    Bench bench;
+    nodes(bench, 3, workload_of(1, 3));
+    bench.ask_permit("n1");
+    bench.run(1s);
+    bench.node("n1").fails.insert(s0);
+    bench.restart("n1");
+    bench.run(5min);
+    if (another) bench.take_over();
+    bench.run(4min);
+    EXPECT_TRUE(bench.permit("n1"));
+    bench.run(2min);
+    EXPECT_FALSE(bench.permit("n1"));
+    EXPECT_TRUE(bench.said("its time is over"));
+  }
+}
+
 std::string why_not(const Bench& bench, const std::vector<std::string>& names) {
   std::vector<NodeId> nodes;
   for (const std::string& name : names) nodes.emplace_back(name);

@@ -430,8 +430,13 @@ TEST(Node, WaitsWhileAnotherProcessHasTheFolder) {
     Result<> transition(const Transition&, std::stop_token) override { return {}; }
     Sealed seal(const ShardId&, Epoch) override { return {}; }
     Status report(const ShardId&) override { return {}; }
-    std::vector<Held> inventory() override { return ++asked, std::vector<Held>(); }
+    std::vector<Held> inventory() override {
+      ++asked;
+      if (!awake) throw std::runtime_error("the disk is asleep");
+      return {};
+    }
     std::atomic<int> asked = 0;
+    std::atomic<bool> awake = false;
   } handler;
   const Folder folder;
   NodeOptions options = options_of();
@@ -448,10 +453,15 @@ TEST(Node, WaitsWhileAnotherProcessHasTheFolder) {
   EXPECT_FALSE((*second)->is_current());
   EXPECT_FALSE((*second)->may_lead(shard_of(0), Epoch(1)));
   (*second)->touch(shard_of(0));
+  (*second)->refused(shard_of(0), Epoch(1));
   EXPECT_EQ(handler.asked, 0);
   first.reset();
+  std::string missing;
+  while (missing.find("asleep") == std::string::npos) missing = (*second)->ready(0s).error().message;
+  EXPECT_TRUE(missing.starts_with("not ready: what is on disk is not known: ")) << missing;
+  handler.awake = true;
   EXPECT_TRUE((*second)->ready(patience));
-  EXPECT_EQ(handler.asked, 1);
+  EXPECT_GE(handler.asked, 2);
 }
 
 TEST(Node, LeavesWhileItWaitsForTheFolder) {

@@ -541,6 +541,34 @@ TEST(Participant, PulsesEverythingOnlyWhenAsked) {
   EXPECT_EQ(pulses.back().replicas.size(), 1U);
 }
 
+// It stands still while a beat is answered: for a moment its session seems to be over, and is not. Its pulses go on.
+TEST(Participant, PulsesAgainAfterItStoodStill) {
+  int kept = 0;
+  for (int run = 0; run < 300; ++run) {
+    Rng rng(static_cast<std::uint64_t>(run));
+    const Duration delay(rng.between(Duration(1ms).count(), Duration(200ms).count()));
+    Fixture fixture(7, {.delay_min = delay, .delay_max = delay});
+    store::HostLoop host(fixture.loop, 0, 0s);
+    Disk disk;
+    SlowHandler handler(host, Rng(1), disk, 0s, 0);
+    auto store = fixture.world.connect("n1", host);
+    ParticipantOptions options = options_of(fixture.rng);
+    std::size_t pulses = 0;
+    options.send_pulse = [&](const Pulse&) { ++pulses; };
+    Participant participant(*store, handler, std::move(options));
+    fixture.loop.run_for(ttl + Duration(rng.between(0, Duration(ttl / 3).count())));
+    const Incarnation before = participant.incarnation();
+    host.pause(Duration(rng.between(Duration(ttl / 2).count(), Duration(ttl).count())));
+    fixture.loop.run_for(ttl * 2);
+    if (participant.incarnation() != before) continue;
+    ++kept;
+    const std::size_t so_far = pulses;
+    fixture.loop.run_for(ttl);
+    EXPECT_GE(pulses, so_far + 2) << run;
+  }
+  EXPECT_GT(kept, 0);
+}
+
 // Whatever goes wrong: nobody leads who may not, and in the end everything is as it was told.
 RC_GTEST_PROP(ParticipantFaults, EndsAsTold, (std::uint64_t seed)) {
   Rng rng(seed);

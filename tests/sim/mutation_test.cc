@@ -206,10 +206,10 @@ const std::vector<Elsewhere>& elsewhere() {
   using enum control::Broken;
   using Node = node::Broken;
   static const std::vector<Elsewhere> all{
-      {first_step_too_early, "below"},         {tell_before_inventory, "tests/control"}, {go_on_unread, "tests/control"},
-      {remove_while_live, "tests/control"},    {remove_last_copy, "tests/control"},      {Node::obey_old, "tests/node"},
-      {lead_over_half, "tests/control"},       {go_on_from_the_past, "tests/control"},   {Node::lead_until_done, "tests/node"},
-      {Node::try_again_at_once, "tests/node"},
+      {first_step_too_early, "below"},       {tell_before_inventory, "tests/control"}, {go_on_unread, "tests/control"},
+      {remove_while_live, "tests/control"},  {remove_last_copy, "tests/control"},      {permit_until_whole, "tests/control"},
+      {lead_over_half, "tests/control"},     {go_on_from_the_past, "tests/control"},   {Node::obey_old, "tests/node"},
+      {Node::lead_until_done, "tests/node"}, {Node::try_again_at_once, "tests/node"},
   };
   return all;
 }

@@ -120,9 +120,16 @@ struct Streams {
 // A process that was started and not waited for yet.
 struct Started {
   pid_t pid = 0;
-  Descriptor over;  // readable when it has ended
+  Descriptor over;    // readable when it has ended
+  Descriptor wanted;  // readable when nobody wants it any more
   Descriptor out, err;
 };
+
+Error end_at_once(pid_t child, const std::string& program, int number) {
+  kill(-child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  return not_run(program, number);
+}
 
 Result<Started> start(std::vector<std::string> words, const Question& question) {
   const std::string program = words[0];
@@ -133,6 +140,8 @@ Result<Started> start(std::vector<std::string> words, const Question& question) 
   auto out = open_pipe(program, 0), err = open_pipe(program, 0), report = open_pipe(program, 0);
   for (const auto* each : {&out, &err, &report})
     if (!*each) return fail(each->error());
+  Descriptor wanted(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wanted.is_open()) return fail(not_run(program, errno));
   const Streams streams{in->number(), out->write.number(), err->write.number(), report->write.number()};
   const pid_t self = getpid();
   const pid_t child = fork();
@@ -149,23 +158,23 @@ Result<Started> start(std::vector<std::string> words, const Question& question) 
   }
   for (const Pipe* pipe : {&*out, &*err}) fcntl(pipe->read.number(), F_SETFL, O_NONBLOCK);
   Descriptor over(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));  // glibc 2.36 declares it for C alone
-  ensure(over.is_open(), "a process that we started has a descriptor");
-  return Started{.pid = child, .over = std::move(over), .out = std::move(out->read), .err = std::move(err->read)};
+  if (!over.is_open()) return fail(end_at_once(child, program, errno));
+  return Started{.pid = child,
+                 .over = std::move(over),
+                 .wanted = std::move(wanted),
+                 .out = std::move(out->read),
+                 .err = std::move(err->read)};
 }
 
 // Follows a command from its start to its end.
 class Following {
  public:
   Following(Started started, const Patience& patience, const std::stop_token& stop)
-      : started_(std::move(started)),
-        patience_(patience),
-        end_(later(clock_.now(), patience.within)),
-        wanted_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-    ensure(wanted_.is_open(), "a process may open a descriptor");
+      : started_(std::move(started)), patience_(patience), end_(later(clock_.now(), patience.within)) {
     ended_.within = patience.within;
     on_stop_.emplace(stop, [this] {
       const std::uint64_t one = 1;
-      [[maybe_unused]] const auto told = write(wanted_.number(), &one, sizeof one);
+      [[maybe_unused]] const auto told = write(started_.wanted.number(), &one, sizeof one);
     });
   }
 
@@ -188,7 +197,8 @@ class Following {
   bool look() {
     const bool ending = ended_.by != Ended::By::itself;
     // A negative descriptor is overlooked.
-    std::array<pollfd, 4> waited = {pollfd{started_.over.number(), POLLIN, 0}, pollfd{ending ? -1 : wanted_.number(), POLLIN, 0},
+    std::array<pollfd, 4> waited = {pollfd{started_.over.number(), POLLIN, 0},
+                                    pollfd{ending ? -1 : started_.wanted.number(), POLLIN, 0},
                                     pollfd{started_.out.number(), POLLIN, 0}, pollfd{started_.err.number(), POLLIN, 0}};
     if (poll(waited.data(), waited.size(), timeout()) < 0) return false;
     if (waited[2].revents != 0) take_out();
@@ -254,7 +264,6 @@ class Following {
   const Patience patience_;
   Instant end_;  // of the time that it has, or of its grace
   Ended ended_;
-  Descriptor wanted_;                                                 // readable when nobody wants it any more
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;  // the last, so the first to go
 };
 

@@ -48,16 +48,26 @@ Result<std::string> Handler::ask(const Question& question, Duration within, cons
   return answer;
 }
 
-Result<> Handler::take_inventory() {
+Result<std::vector<node::Held>> Handler::take_inventory() {
   const auto answer = ask(ask_inventory(who_, short_within()), short_within(), {});
   if (!answer) return fail(answer.error().in("inventory"));
   auto held = parse_inventory(*answer);
   if (!held) return fail(std::move(held).error().in("inventory"));
-  inventory_ = options_.report_every ? *std::move(held) : without_progress(*std::move(held));
+  return options_.report_every ? *std::move(held) : without_progress(*std::move(held));
+}
+
+Result<> Handler::try_inventory() {
+  const auto held = take_inventory();
+  return held ? Result<>() : fail(held.error());
+}
+
+std::vector<node::Held> Handler::inventory() {
+  auto held = take_inventory();
+  if (!held) throw std::runtime_error(held.error().message);
   const std::scoped_lock lock(mutex_);
-  for (const node::Held& each : inventory_)
+  for (const node::Held& each : *held)
     known_[each.shard] = {.status = {.last = each.last, .progress = each.progress}, .is_new = false};
-  return {};
+  return *std::move(held);
 }
 
 Result<> Handler::transition(const node::Transition& transition, std::stop_token stop) {

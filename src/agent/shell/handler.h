@@ -2,7 +2,7 @@
 // Handler: a node's handler (node/handler.h) that asks somebody else.
 //
 //   Handler handler(*asker, who, {.report_every = 5s, .log = &log});
-//   if (const auto held = handler.take_inventory(); !held) …           // before the node joins
+//   if (const auto good = handler.try_inventory(); !good) …            // before the node joins: whether there is somebody to ask
 //   auto node = node::Node::join(…, handler);
 //   …
 //   handler.stop();                                                    // what runs is ended; then the node may go
@@ -35,18 +35,20 @@ class Handler final : public node::ShardHandler {
   Handler(Asker& asker, Who who, HandlerOptions options);
   ~Handler() override { stop(); }
 
-  // Asks what is on disk, for inventory() to say. Once.
-  Result<> take_inventory();
+  // Whether what is on disk can be asked for. What the answer says is not kept: until the node has its data folder, it may change.
+  Result<> try_inventory();
   // Ends what runs, and asks nothing more. Not from within the asker.
   void stop();
 
   Result<> transition(const node::Transition& transition, std::stop_token stop) override;
   Sealed seal(const ShardId& shard, Epoch epoch) override;
   node::Status report(const ShardId& shard) override;
-  std::vector<node::Held> inventory() override { return inventory_; }
+  // Asks; throws if there is no answer.
+  std::vector<node::Held> inventory() override;
 
  private:
   Result<std::string> ask(const Question& question, Duration within, const std::stop_token& stop);
+  Result<std::vector<node::Held>> take_inventory();
   // Keeps the answer if the shard's turn is still this one.
   Result<> take_report(const ShardId& shard, std::uint64_t turn, Duration within);
   Result<> ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop);
@@ -58,7 +60,6 @@ class Handler final : public node::ShardHandler {
   const Who who_;
   const HandlerOptions options_;
   const BootClock clock_;
-  std::vector<node::Held> inventory_;
   std::stop_source ending_;
   std::mutex mutex_;
   std::condition_variable_any ends_;

@@ -150,9 +150,12 @@ void Machine::Work::look_at_permit(std::uint32_t n) {
   PermitDocument next = *node.permit;
   if (next.stage == Stage::refused) return;
   if (next.incarnation != node.facts.incarnation) {
-    // It is back; until all is as it was nobody else may rely on it.
-    if (node.facts.joined && is_whole_again(n) && put_until_seen(key, Erased{}))
-      say(Event::Kind::permit, std::nullopt, node.name, "is back");
+    // It is back; until all is as it was nobody else may rely on it. That may never be, if a replica is given up: then the others wait for its time.
+    if (node.facts.joined && is_whole_again(n)) {
+      if (put_until_seen(key, Erased{})) say(Event::Kind::permit, std::nullopt, node.name, "is back");
+    } else if (is_given(next) && options_.broken != Broken::permit_until_whole) {
+      end_permit_in_time(n);
+    }
     return;
   }
   if (next.stage == Stage::asked) return answer_permit(n);
@@ -166,18 +169,23 @@ void Machine::Work::look_at_permit(std::uint32_t n) {
     if (put_until_seen(key, next)) say(Event::Kind::permit, std::nullopt, node.name, "may stop");
     return;
   }
+  end_permit_in_time(n);
+}
+
+void Machine::Work::end_permit_in_time(std::uint32_t n) {
+  NodeInfo& node = world_.nodes[n];
   if (!node.permit_since) {
     node.permit_since = now_;
     waiting_.insert(n);
   }
-  const Duration timeout = next.timeout.value_or(world_.config.settings.control.permit);
+  const Duration timeout = node.permit->timeout.value_or(world_.config.settings.control.permit);
   const Instant end = later(*node.permit_since, timeout - node.permit_before);
   if (now_ < end || options_.broken == Broken::permit_for_ever) return wake_node(n, end);
   if (!std::exchange(node.permit_over, true)) {
     say(Event::Kind::permit, std::nullopt, node.name, "its time is over");
     world_.nodes_touched.insert(n);
   }
-  put_until_seen(key, Erased{});
+  put_until_seen({.kind = Key::Kind::permit, .node = node.name}, Erased{});
 }
 
 void Machine::Work::look_at_permits() {

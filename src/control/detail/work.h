@@ -147,6 +147,7 @@ class Machine::Work {
   // detail/permits.cc
   void look_at_permits();
   void look_at_permit(std::uint32_t node);
+  void end_permit_in_time(std::uint32_t node);
   void answer_permit(std::uint32_t node);
   bool may_stop(std::uint32_t node, std::string& why) const;
   bool has_leave(const NodeId& node) const;

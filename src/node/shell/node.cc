@@ -66,7 +66,9 @@ class RealNode final : public Node {
   Result<> ready(Duration timeout) override;
   Result<> leave(Duration timeout) override;
   void refused(const ShardId& shard, Epoch by) override {
-    loop_.post([this, shard, by] { participant_->refused(shard, by); });
+    loop_.post([this, shard, by] {
+      if (participant_) participant_->refused(shard, by);
+    });
   }
   void touch(const ShardId&) override {
     loop_.post([this] {
@@ -77,6 +79,7 @@ class RealNode final : public Node {
  private:
   Result<> open_store();
   void await_folder(ShardHandler& handler);
+  Result<> take_folder(ShardHandler& handler);
   void take_part(ShardHandler& handler, std::vector<Held> inventory);
   void on_stuck(const Stuck& stuck);
   void look(Instant end, std::shared_ptr<std::promise<Result<>>> answer);
@@ -93,6 +96,7 @@ class RealNode final : public Node {
   std::unique_ptr<Participant> participant_;         // the loop's; none while another process has the folder
   std::atomic<Participant*> taking_part_ = nullptr;  // the same, for any thread, until the node ends
   bool ending_ = false;                              // the loop's
+  std::string waits_for_;                            // why it takes no part yet; the loop's
   std::jthread thread_;
 };
 
@@ -111,8 +115,6 @@ Result<> RealNode::start(ShardHandler& handler) {
   return on_loop<Result<>>([&]() -> Result<> {
     if (auto opened = open_store(); !opened) return opened;
     if (waits) {
-      if (options_.log != nullptr)
-        options_.log->warn("another process has the data folder; waiting for its end", {{"folder", options_.data}});
       await_folder(handler);
     } else {
       take_part(handler, *std::move(inventory));
@@ -131,16 +133,25 @@ Result<> RealNode::open_store() {
 }
 
 // Only what is on disk once the folder is ours counts.
+Result<> RealNode::take_folder(ShardHandler& handler) {
+  auto folder = DataFolder::open(options_.data);
+  if (!folder) return fail(std::move(folder).error().in("data folder"));
+  if (!folder->locked()) return fail(Code::unavailable, "another process has the data folder");
+  auto inventory = inventory_of(handler);
+  if (!inventory) return fail(std::move(inventory).error().in("what is on disk is not known"));
+  folder_ = *std::move(folder);
+  take_part(handler, *std::move(inventory));
+  return {};
+}
+
+// It tries until it has it; what is in the way is said when it is something new.
 void RealNode::await_folder(ShardHandler& handler) {
   if (ending_) return;
-  if (auto folder = DataFolder::open(options_.data); folder && folder->locked()) {
-    auto inventory = inventory_of(handler);
-    if (inventory) {
-      folder_ = *std::move(folder);
-      return take_part(handler, *std::move(inventory));
-    }
-    if (options_.log != nullptr) options_.log->error("what is on disk is not known", {{"what", inventory.error().message}});
-  }
+  const auto taken = take_folder(handler);
+  if (taken) return;
+  if (waits_for_ != taken.error().message && options_.log != nullptr)
+    options_.log->warn("takes no part yet", {{"folder", options_.data}, {"why", taken.error().message}});
+  waits_for_ = taken.error().message;
   loop_.post_after(folder_look, [this, &handler] { await_folder(handler); });
 }
 
@@ -183,7 +194,7 @@ RealNode::~RealNode() {
 }
 
 std::string RealNode::what_is_missing() const {
-  if (!participant_) return "another process has the data folder";
+  if (!participant_) return waits_for_;
   if (!participant_->joined()) return "it has not joined";
   std::vector<std::string> missing;
   constexpr std::size_t named_max = 10;

@@ -34,7 +34,7 @@ Options:
   --tls-server-name NAME      The name in the server's certificate, if not its host's
   --timeout DURATION          How long to wait for an answer of the store; 5s
 
-For each transition, seal and report, and once for the inventory, COMMAND is run with the question as JSON on its standard input
+For each transition, seal and report, and for the inventory, COMMAND is run with the question as JSON on its standard input
 and in its environment (EVENKEEL_KIND, EVENKEEL_SHARD, EVENKEEL_TO, EVENKEEL_EPOCH, …), or --hook gets it by POST. Exit status 0 or
 2xx: it is done. Everything else has failed, and the last lines of standard error, or the first of the body, are what operators read.
 Once it has joined, one JSON object on standard output says so: {"node":…,"cluster":…,"agent":…,"store":…,"pid":…}. Under `agent`

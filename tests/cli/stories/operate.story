@@ -270,6 +270,13 @@ run rollout --max-at-once 0 -- true
 !   see: evenkeel rollout --help
 exit 2
 
+# A name that is empty is nobody's, and not everybody's.
+run rollout --node n1,,n2 -- true
+----
+! evenkeel: --node: "n1,,n2" has a name that is empty: name nodes as n1,n2, or leave it out for all
+!   see: evenkeel rollout --help
+exit 2
+
 run rollout --node n1,n2 -- true --seed
 ----
 ! evenkeel: there is no network here
