@@ -139,7 +139,11 @@ Result<ConfigDocument> parse_config(std::string_view text, std::string_view wher
 
 std::string format(const WorkloadDocument& document) {
   Writer out(Syntax::json);
-  out.begin_map().key("format").number(format_written).key("buckets").number(document.buckets);
+  out.begin_map()
+      .key("format")
+      .number(document.split_from > 0 ? format_split : format_written)
+      .key("buckets")
+      .number(document.buckets);
   detail::write_flag(out, "deleted", document.deleted, false);
   detail::write_count(out, "highest", document.highest.value(), 0);
   detail::write_count(out, "split_from", document.split_from, 0);
@@ -158,7 +162,7 @@ std::string format(const WorkloadDocument& document) {
 }
 
 Result<WorkloadDocument> parse_workload(std::string_view text, const WorkloadId& workload, std::string_view where) {
-  if (auto wrong = detail::check_format(text, where, format_written); !wrong) return tl::unexpected(std::move(wrong.error()));
+  if (auto wrong = detail::check_format(text, where, format_split); !wrong) return tl::unexpected(std::move(wrong.error()));
   const auto document = Document::parse(text, std::string(where), Syntax::json);
   if (!document) return tl::unexpected(document.error().to_error());
   PartReader reader(document->problems(), PartReader::Unknown::overlooked);

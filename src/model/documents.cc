@@ -364,10 +364,20 @@ std::string format(const OrderDocument& document) { return put_document(document
 std::string format(const LiveDocument& document) { return put_document(document, format_written); }
 std::string format(const PermitDocument& document) { return put_document(document, format_written); }
 std::string format(const WaitsDocument& document) { return put_document(document, format_written); }
-std::string format(const RecordBucket& document) { return put_document(document, format_written); }
-std::string format(const Target& document) { return put_document(document, format_written); }
+std::string format(const RecordBucket& document) {
+  const bool splits = std::ranges::any_of(document.shards, [](const ShardRecord& record) {
+    return std::ranges::find(record.holders, Reason::split, &Holder::reason) != record.holders.end();
+  });
+  return put_document(document, splits ? format_split : format_written);
+}
+std::string format(const Target& document) {
+  const bool splits = std::ranges::find(document.replicas, Reason::split, &ReplicaTarget::reason) != document.replicas.end();
+  return put_document(document, splits ? format_split : format_written);
+}
 std::string format(const Report& document) { return put_document(document, format_written); }
-std::string format(const ViewBucket& document) { return put_document(document, format_written); }
+std::string format(const ViewBucket& document) {
+  return put_document(document, document.split_from > 0 ? format_split : format_written);
+}
 std::string format(const Pulse& pulse) { return put_document(pulse, format_written); }
 std::string format_controller_epoch(ControllerEpoch epoch) { return put_document(detail::EpochDocument{epoch}, format_written); }
 
@@ -412,19 +422,19 @@ Result<ControllerEpoch> parse_controller_epoch(std::string_view text, std::strin
 }
 
 Result<RecordBucket> parse_records(std::string_view text, const WorkloadId& workload, Bucket bucket, std::string_view where) {
-  auto out = get_document<RecordBucket>(text, where, format_written);
+  auto out = get_document<RecordBucket>(text, where, format_split);
   if (out) out->workload = workload, out->bucket = bucket;
   return out;
 }
 
 Result<ViewBucket> parse_view(std::string_view text, const WorkloadId& workload, Bucket bucket, std::string_view where) {
-  auto out = get_document<ViewBucket>(text, where, format_written);
+  auto out = get_document<ViewBucket>(text, where, format_split);
   if (out) out->workload = workload, out->bucket = bucket;
   return out;
 }
 
 Result<Target> parse_target(std::string_view text, const Key& key, std::string_view where) {
-  auto out = get_document<Target>(text, where, format_written);
+  auto out = get_document<Target>(text, where, format_split);
   if (out) out->node = key.node, out->workload = key.workload, out->bucket = key.bucket;
   return out;
 }

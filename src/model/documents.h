@@ -44,6 +44,8 @@
 namespace evenkeel {
 
 constexpr std::uint32_t format_written = 1;  // of the documents that this version writes
+constexpr std::uint32_t format_split =
+    2;  // of what speaks of a split: who reads only the first would take half of the keys for all of them
 constexpr std::size_t document_bytes_max = 256 << 10;
 
 // 1. Keys.
@@ -179,9 +181,9 @@ struct LiveDocument {
   NodeId node;
   Incarnation incarnation;
   DataId data;
-  std::string address;                   // what clients connect to
-  std::string version;                   // of the program, for people
-  std::uint32_t reads = format_written;  // the highest format that it reads
+  std::string address;                 // what clients connect to
+  std::string version;                 // of the program, for people
+  std::uint32_t reads = format_split;  // the highest format that it reads
   std::string zone;
   Labels labels;
   std::vector<Taint> taints;

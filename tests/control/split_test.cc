@@ -462,6 +462,21 @@ TEST(Split, IsBalancedAfterwards) {
   for (const NodeState& node : bench.machine->nodes(bench.now)) EXPECT_EQ(node.replicas, 4u) << node.node.str();
 }
 
+// Whoever does not know the word would not know which keys are its own either.
+TEST(Split, WaitsForSoftwareThatKnowsOfIt) {
+  Bench bench;
+  begin(bench, workload_of(1, 3));
+  bench.end("n2");
+  bench.join("n2", "z2", [](LiveDocument& live) { live.reads = format_split - 1; });
+  order_split(bench);
+  bench.run(1min);
+  EXPECT_FALSE(bench.shard().record.split);
+  EXPECT_NE(bench.why().find("is not split: the software of n2 is too old for it"), std::string::npos) << bench.why();
+  bench.restart("n2");
+  bench.run(1min);
+  EXPECT_EQ(shards_of(bench, 2), "0: n1 n2 n3 of 2; 1: n1 n2 n3 of 2");
+}
+
 TEST(Split, IsRefusedWhereItMakesNoSense) {
   const WorkloadId t("t");
   Snapshot seen{.cluster = ClusterId("bench")};

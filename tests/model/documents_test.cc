@@ -103,13 +103,34 @@ TEST(Documents, OverlookFieldsInsideToo) {
 // A higher format is another language: it is refused as such, and by no accident of what else is in it, nor of where the field stands.
 TEST(Documents, RefuseAHigherFormat) {
   for (const auto& [kind, rewrite] : document_kinds) {
-    for (const char* text : {R"({"format": 2})", R"({"shards": 7, "incarnation": {}, "format": 99})", R"({"format": 2, what])"}) {
+    for (const char* text : {R"({"format": 3})", R"({"shards": 7, "incarnation": {}, "format": 99})", R"({"format": 3, what])"}) {
       const auto read = rewrite(text);
       ASSERT_FALSE(read.has_value()) << kind;
       EXPECT_EQ(read.error().code, Code::refused) << text;
       EXPECT_THAT(read.error().message, HasSubstr("something newer wrote it"));
     }
   }
+}
+
+// Only what says a word that the first format lacks has a higher one.
+TEST(Documents, HaveTheFirstFormatThatHasTheirWords) {
+  Target target{.replicas = {{.shard = ShardIndex(1), .reason = Reason::balance}}};
+  EXPECT_THAT(format(target), HasSubstr(R"("format": 1,)"));
+  target.replicas[0].reason = Reason::split;
+  EXPECT_THAT(format(target), HasSubstr(R"("format": 2,)"));
+  RecordBucket records{.shards = {{.shard = ShardIndex(1), .holders = {{.reason = Reason::balance}}}}};
+  EXPECT_THAT(format(records), HasSubstr(R"("format": 1,)"));
+  records.shards[0].holders[0].reason = Reason::split;
+  EXPECT_THAT(format(records), HasSubstr(R"("format": 2,)"));
+  WorkloadDocument workload{.spec = {.name = WorkloadId("t"), .shards = 4}};
+  EXPECT_THAT(format(workload), HasSubstr(R"("format": 1,)"));
+  workload.split_from = 2;
+  EXPECT_THAT(format(workload), HasSubstr(R"("format": 2,)"));
+  ViewBucket view{.shards_in_all = 4};
+  EXPECT_THAT(format(view), HasSubstr(R"("format": 1,)"));
+  view.split_from = 2;
+  EXPECT_THAT(format(view), HasSubstr(R"("format": 2,)"));
+  EXPECT_GE(LiveDocument{}.reads, format_split);
 }
 
 // Half a document, or one with a byte changed, is a whole document or refused: never half of one, never a crash.

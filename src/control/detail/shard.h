@@ -50,6 +50,7 @@ struct NodeFacts {
   bool stopping = false;       // it may stop at any moment now: it has been given its permit
   bool expected_back = false;  // gone, and waited for
   bool removed = false;        // by an operator: its data does not come back
+  bool knows_splits = true;    // its software is new enough
   friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 

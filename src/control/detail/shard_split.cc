@@ -191,7 +191,7 @@ std::vector<NodeId> ShardStep::ready_for_split(const Progress* all) const {
     if (!counts(holder) || !holder.arrived || holder.leaving || !is_placed(holder.node) || is_failed(holder)) continue;
     const bool leads = spec_.lead && holder.told == *spec_.lead && is_in(holder, *spec_.lead);
     const bool rests = spec_.lead ? is_in(holder, spec_.rest) || leads : serves(holder);
-    if (!rests || node->stopping || (all != nullptr && facts(holder).progress < *all)) continue;
+    if (!rests || node->stopping || !node->knows_splits || (all != nullptr && facts(holder).progress < *all)) continue;
     // What it was told to drop of the other half it may still have.
     const auto& halves = in_.half.record->holders;
     if (std::ranges::find(halves, holder.node, &Holder::node) == halves.end()) ready.push_back(holder.node);
@@ -212,6 +212,12 @@ bool ShardStep::may_split() {
            false;
   if (std::ranges::any_of(in_.half.record->holders, [&](const Holder& holder) { return counts(holder); }))
     return say("is split when what was copied before is dropped"), false;
+  // It would not know which keys are not its own any more.
+  for (const Holder& holder : next_.holders) {
+    const NodeFacts* node = facts(holder).node;
+    if (counts(holder) && node != nullptr && node->joined && !node->knows_splits)
+      return say("is not split: the software of {} is too old for it", holder.node), false;
+  }
   if (timers_.unsplit) {
     const std::uint32_t doubled = std::min(timers_.splits_failed, pauses_doubled_max + 1) - 1;
     const Instant again = *timers_.unsplit + hand_over_pause * (1 << doubled);

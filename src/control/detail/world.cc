@@ -566,6 +566,7 @@ bool World::refresh(std::uint32_t n, Instant now) {
   info.trouble.clear();
   facts.joined = is_joined(info, info.trouble);
   if (info.live) facts.data = info.live->data;
+  facts.knows_splits = !info.live || info.live->reads >= format_split;
   // A tombstone is about one disk: a new one under the name is another machine.
   const bool another = info.beat && !info.beat->ended && info.live && info.order.data != info.live->data;
   facts.removed = info.order.operation == Operation::remove && (info.order.data ? !another : info.units.empty() && !facts.joined);
