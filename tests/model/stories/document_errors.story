@@ -1,13 +1,13 @@
 # What is newer is refused as such.
 document view
-{"format": 2, "shards": "elsewhere"}
+{"format": 3, "shards": "elsewhere"}
 ----
-view has format 2, and this version reads up to 1: something newer wrote it (refused)
+view has format 3, and this version reads up to 2: something newer wrote it (refused)
 
 document workload
-{"format": 2}
+{"format": 3}
 ----
-workload has format 2, and this version reads up to 1: something newer wrote it (refused)
+workload has format 3, and this version reads up to 2: something newer wrote it (refused)
 
 # No document, or one without a format.
 document waits
