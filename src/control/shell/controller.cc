@@ -229,7 +229,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       loop_.cancel(reading_);
       reading_ = loop_.post_after(options_.follow, guarded([this] { take_unread(); }));
     }
-    unread_.insert_or_assign(change.key, std::pair(key, std::move(change)));
+    const std::string name = change.key;
+    unread_.insert_or_assign(name, std::pair(key, std::move(change)));
   }
   void take_unread() {
     for (const auto& [name, known] : std::exchange(unread_, {})) deliver(known.first, known.second);
@@ -296,8 +297,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     const auto known = revisions_.find(change.key);
     if (known != revisions_.end() && revision <= known->second) return;
     if (is_own(key->kind) && writing_.contains({key->workload, key->bucket})) {
-      held_back_.insert_or_assign(change.key,
-                                  std::pair(std::move(change), seen));  // our own, or decided when the answer has come
+      const std::string name = change.key;
+      held_back_.insert_or_assign(name, std::pair(std::move(change), seen));  // our own, or decided when the answer has come
       return;
     }
     if (change.entry) {
