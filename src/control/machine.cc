@@ -10,7 +10,12 @@ using detail::Unit;
 
 Machine::Machine(MachineOptions options) : work_(std::make_unique<Work>(std::move(options))) {}
 Machine::~Machine() = default;
-Output Machine::step(Input input, Instant now) { return work_->step(std::move(input), now); }
+Output Machine::step(Input input, Instant now) {
+  std::vector<Input> inputs;
+  inputs.push_back(std::move(input));
+  return work_->step(std::move(inputs), now);
+}
+Output Machine::step(std::vector<Input> inputs, Instant now) { return work_->step(std::move(inputs), now); }
 bool Machine::at_rest() const { return work_->at_rest(); }
 Epoch Machine::highest_epoch() const { return work_->highest_epoch(); }
 std::map<WorkloadId, std::uint32_t> Machine::with_data() const { return work_->with_data(); }
@@ -27,10 +32,10 @@ void Machine::Work::say(Event::Kind kind, std::optional<ShardId> shard, std::opt
   if (active_) out_.events.push_back({kind, std::move(shard), std::move(node), std::move(text)});
 }
 
-Output Machine::Work::step(Input input, Instant now) {
+Output Machine::Work::step(std::vector<Input> inputs, Instant now) {
   now_ = std::max(now_, now);
   out_ = {};
-  std::visit([&](auto&& what) { take(std::move(what)); }, std::move(input));
+  for (Input& input : inputs) std::visit([&](auto&& what) { take(std::move(what)); }, std::move(input));
   for (const std::uint32_t unit : std::exchange(world_.relaid, {})) {
     count_copies(unit);
   }

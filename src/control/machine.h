@@ -201,6 +201,8 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
 
   Output step(Input input, Instant now);
+  // Several that came together: what they ask for is decided once.
+  Output step(std::vector<Input> inputs, Instant now);
 
   // Nothing is being written or planned, and nothing waits for its turn. O(1).
   bool at_rest() const;

@@ -110,7 +110,11 @@ class ShardStep {
   void call_off_split(std::string_view why);
 
   // What is known of a holder.
-  HolderFacts facts(const Holder& holder) const { return in_.facts(holder.node); }
+  // The same all through a step, and asked for by nearly every rule.
+  HolderFacts facts(const Holder& holder) const {
+    const auto known = std::ranges::find(facts_, holder.node, &std::pair<NodeId, HolderFacts>::first);
+    return known != facts_.end() ? known->second : facts_.emplace_back(holder.node, in_.facts(holder.node)).second;
+  }
   // Present: the very process that was told, on the disk that was told.
   bool is_present(const Holder& holder) const;
   // Its report, if it is about what it was told last.
@@ -146,6 +150,7 @@ class ShardStep {
   }
 
   const ShardInput& in_;
+  mutable std::vector<std::pair<NodeId, HolderFacts>> facts_;
   const Spec& spec_;
   ShardTimers& timers_;
   ShardRecord next_;

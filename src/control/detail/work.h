@@ -25,7 +25,7 @@ class Machine::Work {
     world_.broken = options_.broken;
   }
 
-  Output step(Input input, Instant now);
+  Output step(std::vector<Input> inputs, Instant now);
   bool at_rest() const {
     return active_ && under_way_ == 0 && !planning_ && !world_.plan_due && world_.dirty_units.empty() && rests_.empty();
   }

@@ -49,6 +49,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     gone_ = true;
     loop_.cancel(timer_);
     loop_.cancel(pause_);
+    loop_.cancel(reading_);
     observers_.clear();
     beats_.reset();
     election_.reset();
@@ -66,12 +67,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   ControllerEpoch epoch() const { return epoch_; }
   const Machine& machine() const { return *machine_; }
   void on_event(std::function<void(const Event&)> handler) { on_event_ = std::move(handler); }
-  void feed(Input input) {
-    const Instant begun = loop_.now();
-    Output out = machine_->step(std::move(input), begun);
-    if (options_.on_step) options_.on_step(loop_.now() - begun);
-    perform(std::move(out));
-  }
+  void feed(Input input);
   void resign(store::Answer<void> answer);
 
  private:
@@ -151,10 +147,13 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     guard_.reset();
     observers_.clear();
     beats_.reset();
-    if (std::exchange(active_, false)) feed(Deposed{});
+    if (!std::exchange(active_, false)) return;
+    feed(Deposed{});
+    step();
   }
 
   void begin_office(store::Compare election) {
+    take_unread();
     leads_ = true;
     office_ = election;
     store_.get(keys_.controller_epoch(), guarded([this, election](Result<store::Read> read) {
@@ -196,10 +195,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void act_when_known() {
     const bool known = seen_ && guard_ && *seen_ >= guard_->modified;
     if (!leads_ || active_ || !guard_ || (!known && options_.machine.broken != Broken::first_step_too_early)) return;
+    take_unread();
     active_ = true;
     beats_ = std::make_unique<store::Beats>(store_, keys_.beat_prefix());
     for (const auto& [node, incarnation] : incarnations_) observe(node);
     feed(Elected{epoch_});
+    step();
   }
 
   // 2. What is seen.
@@ -222,17 +223,33 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     act_when_known();
   }
 
+  // A standby does not read each version of what changes quickly, nor while others are in haste.
+  void take_later(const Key& key, store::Change change) {
+    if (unread_.empty()) {
+      loop_.cancel(reading_);
+      reading_ = loop_.post_after(options_.follow, guarded([this] { take_unread(); }));
+    }
+    const std::string name = change.key;
+    unread_.insert_or_assign(name, std::pair(key, std::move(change)));
+  }
+  void take_unread() {
+    for (const auto& [name, known] : std::exchange(unread_, {})) deliver(known.first, known.second);
+  }
+
   // The store was put back to an older state. What nodes have done since is known to them alone: the sessions that it shows are believed only when
   // they are over. Nodes notice it as well, and join anew.
   void begin_anew(const store::Changes& changes) {
     log("watch", {Code::conflict, fmt::format("the store went back from revision {} to {}", *seen_, changes.revision)});
     leave_office();
+    take_unread();
+    step();
     epochs_above_ = Epoch(machine_->highest_epoch().value() + epochs_unseen);
     lost_ = machine_->with_data();
     machine_.emplace(machine_options());
     revisions_.clear();
     writing_.clear();
     held_back_.clear();
+    unread_.clear();
     unreadable_.clear();
     incarnations_.clear();
     told_beats_.clear();
@@ -280,8 +297,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     const auto known = revisions_.find(change.key);
     if (known != revisions_.end() && revision <= known->second) return;
     if (is_own(key->kind) && writing_.contains({key->workload, key->bucket})) {
-      held_back_.insert_or_assign(change.key,
-                                  std::pair(std::move(change), seen));  // our own, or decided when the answer has come
+      const std::string name = change.key;
+      held_back_.insert_or_assign(name, std::pair(std::move(change), seen));  // our own, or decided when the answer has come
       return;
     }
     if (change.entry) {
@@ -289,10 +306,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     } else {
       revisions_.erase(change.key);
     }
-    deliver(*key, change);
+    if (active_ || !seen_) return deliver(*key, change);
+    take_later(*key, std::move(change));
   }
 
   void deliver(const Key& key, const store::Change& change) {
+    unread_.erase(change.key);
     if (!change.entry) {
       unreadable_.erase(change.key);
       if (key.kind == Key::Kind::beat) told_beats_.erase(key.node);
@@ -331,7 +350,15 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
                                                                    }));
   }
 
-  // 3. What is written.
+  // 3. What is decided, and written.
+
+  void step() {
+    if (inputs_.empty()) return;
+    const Instant begun = loop_.now();
+    Output out = machine_->step(std::exchange(inputs_, {}), begun);
+    if (options_.on_step) options_.on_step(loop_.now() - begun);
+    perform(std::move(out));
+  }
 
   void perform(Output out) {
     for (Event& event : out.events) {
@@ -514,6 +541,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
+  std::map<std::string, std::pair<Key, store::Change>> unread_;  // seen, and not looked at yet: only by a standby
+  Timer reading_;
+  std::vector<Input> inputs_;         // for the next step
   std::set<std::string> unreadable_;  // documents that are there and cannot be read
   std::unique_ptr<store::Beats> beats_;
   std::map<NodeId, Incarnation> incarnations_;
@@ -527,6 +557,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   Timer pause_;
   std::optional<Machine> machine_;
 };
+
+// Decided on when the loop has handed over what else is there, so that what comes together is written together.
+void Controller::Work::feed(Input input) {
+  inputs_.push_back(std::move(input));
+  if (inputs_.size() == 1) loop_.post(guarded([this] { step(); }));
+}
 
 void Controller::Work::resign(store::Answer<void> answer) {
   resigned_ = true;

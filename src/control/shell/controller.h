@@ -35,6 +35,7 @@ struct ControllerOptions {
   Planner planner = plan_at_once();
   std::optional<Rng> names;  // of its sessions, for runs that must be the same each time; none: by the system's chance
   Duration gather = 50ms;    // the machine's
+  Duration follow = 500ms;   // a standby looks at what has changed so long after it did; all of it before it takes over
   MachineOptions machine;    // the cluster's name, and `gather`, are taken from above
   Log* log = nullptr;
   // For whoever measures: what a step took; what a write of a bucket took, and what became of it.

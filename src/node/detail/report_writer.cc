@@ -19,23 +19,27 @@ void ReportWriter::begin(const store::Listing& there) {
     there_[entry.key] = {entry.modified, entry.value};
     changed_.insert(entry.key);
   }
-  // Not before the caller has said what it wants.
+  go_on_soon();
+}
+
+// When all has been said that is said together: it is written together.
+void ReportWriter::go_on_soon() {
+  if (std::exchange(writing_, true)) return;
   store_.loop().post([weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->go_on();
   });
-  writing_ = true;
 }
 
 void ReportWriter::put(std::string key, std::string text) {
   changed_.insert(key);
   wanted_.insert_or_assign(std::move(key), std::move(text));
-  if (!writing_) go_on();
+  go_on_soon();
 }
 
 void ReportWriter::erase(const std::string& key) {
   wanted_.erase(key);
   changed_.insert(key);
-  if (!writing_) go_on();
+  go_on_soon();
 }
 
 store::Txn ReportWriter::next_batch() {

@@ -47,6 +47,7 @@ class ReportWriter : public std::enable_shared_from_this<ReportWriter> {
     std::string text;
   };
   void go_on();
+  void go_on_soon();
   store::Txn next_batch();
   void on_answer(const Result<store::Committed>& done);
   void read_again();

@@ -40,6 +40,7 @@ using store::Txn;
 
 // How long a test waits for what must come: a bound for broken backends, far above what a working one takes.
 constexpr Duration patience = 60s;
+constexpr store::OpenOptions unhurried{.timeout = patience / 2};  // a busy machine may take its time, and so may its disk
 
 // A client of the backend under test: it waits for answers, and fails if one does not come or comes twice. Any thread may call.
 class Client {
@@ -136,7 +137,7 @@ class Bed {
   std::string key(std::string_view rest) const { return "/" + name_ + std::string(rest); }
   std::string prefix() const { return "/" + name_ + "/"; }
   Client& client();
-  std::unique_ptr<Client> connect(const store::OpenOptions& options = {}, const std::string& path = {}) {
+  std::unique_ptr<Client> connect(const store::OpenOptions& options = unhurried, const std::string& path = {}) {
     return deployment_.open(path, options);
   }
   void close() { client_.reset(); }

@@ -267,12 +267,12 @@ void clients_see_what_they_did_in_lists(Bed& bed) {
 
 void paths_of_urls_keep_apart(Bed& bed) {
   if (!bed.deployment().has_paths()) {  // there is no path then, and keys are as they are
-    ASSERT_TRUE(good(bed.connect({}, "/ignored")->put(bed.key("/a"), "1")));
+    ASSERT_TRUE(good(bed.connect(unhurried, "/ignored")->put(bed.key("/a"), "1")));
     EXPECT_TRUE(contents(bed.client(), "/").contains(bed.key("/a")));
     return;
   }
-  const auto one = bed.connect({}, bed.key("/one"));
-  const auto two = bed.connect({}, bed.key("/on"));
+  const auto one = bed.connect(unhurried, bed.key("/one"));
+  const auto two = bed.connect(unhurried, bed.key("/on"));
   ASSERT_TRUE(good(one->put("/a", "of one")));
   ASSERT_TRUE(good(two->put("/a", "of two")));
   ASSERT_TRUE(good(two->put("/b/c", "of two")));

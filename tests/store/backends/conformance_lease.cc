@@ -10,7 +10,7 @@ namespace {
 using store::absent;
 using store::present;
 
-constexpr store::OpenOptions brief{.lease_ttl = 1s};
+constexpr store::OpenOptions brief{.timeout = unhurried.timeout, .lease_ttl = 1s};
 
 Result<Committed> put_ephemeral(Client& client, const std::string& key, const std::string& value) {
   Txn txn;

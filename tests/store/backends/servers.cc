@@ -172,6 +172,7 @@ std::vector<std::string> ZooKeeperCluster::command(std::size_t member) {
           "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar",
           "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
           "-Dzookeeper.extendedTypesEnabled=true",
+          "-Dzookeeper.forceSync=no",  // who is killed loses nothing that the kernel has, and the disk may be busy
           "org.apache.zookeeper.server.quorum.QuorumPeerMain",
           file};
 }
