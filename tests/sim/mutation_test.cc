@@ -28,8 +28,9 @@ using Broken = std::variant<control::Broken, node::Broken>;
 struct Mutation {
   Broken broken;
   std::string_view story;
-  std::uint64_t seed = 1;
 };
+
+constexpr std::uint64_t seeds_max = 10;  // what depends on chance is noticed at one of so many
 
 const std::vector<Mutation>& mutations() {
   using enum control::Broken;
@@ -99,7 +100,7 @@ const std::vector<Mutation>& mutations() {
       {Node::drop_what_is_unsaid, "mutations/lost_minute"},
       {Node::lead_without_session, "mutations/no_session"},
       {Node::give_up_at_once, "mutations/try_again"},
-      {Node::refuse_nothing, "mutations/sealed", 2},
+      {Node::refuse_nothing, "mutations/sealed"},
   };
   return all;
 }
@@ -122,8 +123,8 @@ Story story_of(std::string_view name) {
   return story ? *std::move(story) : Story{};
 }
 
-SimOptions options_of(const Mutation& mutation) {
-  SimOptions options{.seed = mutation.seed};
+SimOptions options_of(const Mutation& mutation, std::uint64_t seed) {
+  SimOptions options{.seed = seed};
   if (const auto* broken = std::get_if<control::Broken>(&mutation.broken)) options.broken = *broken;
   if (const auto* broken = std::get_if<node::Broken>(&mutation.broken)) options.broken_nodes = *broken;
   return options;
@@ -225,17 +226,21 @@ TEST(Mutations, AreNoticed) {
     const std::string_view name = name_of(mutation.broken);
     if (only != nullptr && name != only) continue;
     const Story story = story_of(mutation.story);
-    const auto [well, is_new] = played.try_emplace({mutation.story, mutation.seed});
-    if (is_new) {
-      const Outcome outcome = run(story, {.seed = mutation.seed});
-      show(outcome);
-      well->second = outcome.failure;
+    std::optional<std::string> noticed;
+    for (std::uint64_t seed = 1; !noticed && seed <= seeds_max; ++seed) {
+      const auto [well, is_new] = played.try_emplace({mutation.story, seed});
+      if (is_new) {
+        const Outcome outcome = run(story, {.seed = seed});
+        show(outcome);
+        well->second = outcome.failure;
+      }
+      EXPECT_FALSE(well->second.has_value()) << mutation.story << ", with all rules: " << well->second.value_or("");
+      const Outcome broken = run(story, options_of(mutation, seed));
+      show(broken);
+      noticed = broken.failure;
     }
-    EXPECT_FALSE(well->second.has_value()) << mutation.story << ", with all rules: " << well->second.value_or("");
-    const Outcome broken = run(story, options_of(mutation));
-    show(broken);
-    EXPECT_TRUE(broken.failure.has_value()) << name << ": nobody notices in " << mutation.story;
-    fmt::print("{:32} {:34} {}\n", name, mutation.story, broken.failure.value_or("-").substr(0, 150));
+    EXPECT_TRUE(noticed.has_value()) << name << ": nobody notices in " << mutation.story;
+    fmt::print("{:32} {:34} {}\n", name, mutation.story, noticed.value_or("-").substr(0, 150));
   }
 }
 
