@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Fail-over of real processes: twelve nodes in three zones, three replicas, on each store. One JSON line a case.
+"""Fail-over of real processes: nodes in three zones, three replicas, on each store. One JSON line a case.
 
-Usage: failover.py PROGRAM [--store embedded etcd zookeeper] [--shards 600 6000] [--kills 20] [--ttl 2] [--fencing session|epoch] [--idle 10]
+Usage: failover.py PROGRAM [--store embedded etcd zookeeper] [--shards 600 6000] [--nodes 12] [--kills 20] [--ttl 2] [--fencing session|epoch] [--idle 10]
 
   bring_up   a workload is created: until every shard is led, and a router knows it
   failover   a node is killed: until the end of its session is proved and written down (seen), until the first and the last of the shards that it led are given to
-             others, who hear of it, and until a router knows all of them. Median and worst; from the kill, and from `seen`
+             others, who hear of it, and until a router knows all of them. Median and worst; from the kill, and from `seen`. And the cpu that was used from the
+             kill until then, a fail-over: how much of the time is work that the cores of one machine share
   idle       a cluster that does nothing: cpu of daemons, of nodes and of the store's own processes, in percent of one core, and writes a second
 
 Each time is taken by the process that it concerns, by one clock of this host. Nodes write nothing and have nothing to copy. `seen` is not later than it would
@@ -78,14 +79,29 @@ def bring_up(town, observer, given):
     say("bring_up", given.backend, town.shards, led_ms=milliseconds(granted - begun), known_ms=milliseconds(known - begun))
 
 
+def cpu(process):
+    """Seconds of cpu that it has used."""
+    with open(f"/proc/{process.process.pid}/stat", encoding="utf-8") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def cpu_of(town):
+    """The same of all processes of a kind."""
+    kinds = {"daemons": town.daemons, "nodes": list(town.nodes.values()), "store": [member for member in town.store.members if member not in town.daemons]}
+    return {kind: sum(cpu(process) for process in processes if process.runs()) for kind, processes in kinds.items()}
+
+
 def kill_one(town, observer, name):
-    """Moments after the kill: seen, the first granted, the last granted, the last known to the router."""
+    """Moments after the kill: seen, the first granted, the last granted, the last known to the router; and the cpu that was used in that time."""
     before = {shard: leader for shard, (leader, _) in observer.leaders.items()}
     lost = [shard for shard, leader in before.items() if leader == name]
     observer.ends.pop(name, None)
     begun = witness.now()
     town.nodes[name].kill()
+    used = cpu_of(town)
     town.until("its shards are led by others", lambda: led(town, observer, name) and name in observer.ends, why=town.why_not_whole)
+    used = {kind: seconds - used[kind] for kind, seconds in cpu_of(town).items()}
     granted = []
     for shard in lost:
         given = town.witness.shards[shard].granted
@@ -94,13 +110,14 @@ def kill_one(town, observer, name):
     seen = observer.ends[name]
     town.nodes[name].start()
     town.until("it leads what it led before", lambda: calm(town, observer, before), why=town.why_not_calm)
-    return [moment - begun for moment in (seen, min(granted), max(granted), known)]
+    return [moment - begun for moment in (seen, min(granted), max(granted), known)], used
 
 
 def failover(town, observer, given):
     names = sorted(town.nodes)
-    times = [kill_one(town, observer, names[i % len(names)]) for i in range(given.kills)]
-    numbers = {}
+    kills = [kill_one(town, observer, names[i % len(names)]) for i in range(given.kills)]
+    times = [moments for moments, _ in kills]
+    numbers = {f"{kind}_cpu_ms": round(1000 * statistics.mean(used[kind] for _, used in kills)) for kind in kills[0][1]}
     for i, part in enumerate(("seen", "first_leader", "all_leaders", "router")):
         after = [time[i] for time in times]
         numbers[part + "_ms"] = [milliseconds(statistics.median(after)), milliseconds(max(after))]
@@ -110,21 +127,12 @@ def failover(town, observer, given):
     say("failover", given.backend, town.shards, kills=given.kills, ttl_s=given.ttl, fencing=given.fencing, **numbers)
 
 
-def cpu(process):
-    """Seconds of cpu that it has used."""
-    with open(f"/proc/{process.process.pid}/stat", encoding="utf-8") as file:
-        fields = file.read().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def idle(town, given):
     revision = lambda: json.loads(town.run("store", "status", "-o", "json"))["revision"]
-    kinds = {"daemons": town.daemons, "nodes": list(town.nodes.values()), "store": [member for member in town.store.members if member not in town.daemons]}
-    used = lambda: {kind: sum(map(cpu, processes)) for kind, processes in kinds.items()}
-    begun, before, first = witness.now(), used(), revision()
+    begun, before, first = witness.now(), cpu_of(town), revision()
     town.until_past(begun + given.idle * SECOND)
-    after, last, passed = used(), revision(), (witness.now() - begun) / SECOND
-    shares = {f"{kind}_cpu_percent": round(100 * (after[kind] - before[kind]) / passed, 1) for kind in kinds}
+    after, last, passed = cpu_of(town), revision(), (witness.now() - begun) / SECOND
+    shares = {f"{kind}_cpu_percent": round(100 * (after[kind] - before[kind]) / passed, 1) for kind in after}
     say("idle", given.backend, town.shards, seconds=round(passed, 1), writes_per_second=round((last - first) / passed, 1), ttl_s=given.ttl, **shares)
 
 
@@ -133,6 +141,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--store", nargs="*", default=["embedded", "etcd", "zookeeper"])
     parser.add_argument("--shards", nargs="*", type=int, default=[600, 6000])
+    parser.add_argument("--nodes", type=int, default=12)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--ttl", type=int, default=2)
     parser.add_argument("--fencing", choices=("session", "epoch"), default="session")
@@ -140,14 +149,16 @@ def main():
     given = parser.parse_args()
     for given.backend in given.store:
         for shards in given.shards:
-            with World(given.program, given.backend, shards, ttl=given.ttl, words=("--every", "0s"), wired=False, fencing=given.fencing) as town:
+            with World(given.program, given.backend, shards, given.nodes, ttl=given.ttl, words=("--every", "0s"), wired=False, fencing=given.fencing) as town:
                 observer = Observer(town)
                 town.others.append(observer)
                 town.start()
                 observer.start()
                 bring_up(town, observer, given)
-                failover(town, observer, given)
-                idle(town, given)
+                if given.kills > 0:
+                    failover(town, observer, given)
+                if given.idle > 0:
+                    idle(town, given)
     return 0
 
 
