@@ -37,7 +37,7 @@ Output Machine::Work::step(std::vector<Input> inputs, Instant now) {
   out_ = {};
   for (Input& input : inputs) std::visit([&](auto&& what) { take(std::move(what)); }, std::move(input));
   for (const std::uint32_t unit : std::exchange(world_.relaid, {})) {
-    count_copies(unit);
+    if (active_) count_copies(unit);  // before anything is decided by it
   }
   if (active_) {
     round();

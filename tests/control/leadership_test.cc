@@ -51,6 +51,27 @@ TEST(HandOver, TheOldOneLeadsOnAtANewEpochIfTheNewOneDoesNotGetThere) {
   EXPECT_GT(three.epoch(), before);
 }
 
+// Those at rest have nothing, so there is nothing to ask them: a seal would only keep others from coming in place of those who are gone.
+TEST(HandOver, WithoutDataIsNotSealedIfWhoLedIsLost) {
+  Bench bench;
+  bench.config.settings.control.rebalance_delay = 5s;
+  bench.configure();
+  for (const char* name : {"n1", "n2", "n3"}) bench.join(name, name);
+  Workload workload = workload_of(1, 2);
+  workload.state_model = StateModelId("leader-standby");
+  bench.create(workload);
+  bench.run(10s);
+  const auto placement = bench.shard().record.placement;
+  bench.node(placement[0].str()).obeys = false;
+  bench.order(s0, {.lead = placement[1]});
+  ASSERT_TRUE(bench.shard().record.hand_over);
+  for (const NodeId& node : placement) bench.end(node.str());
+  bench.run(1min);
+  EXPECT_FALSE(bench.shard().record.seal);
+  EXPECT_FALSE(bench.said("seals epoch"));
+  EXPECT_TRUE(bench.shard().view.leader) << bench.why();
+}
+
 TEST(HandOver, TheNewOneLeadsOnceItHasAllThatTheOldOneHad) {
   Three three(2);
   const auto& [first, second] = std::pair(three.names[0], three.names[1]);

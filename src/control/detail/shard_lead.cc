@@ -158,7 +158,7 @@ void ShardStep::follow_hand_over() {
   // It is lost, and with it what it had more than others: as after any loss. Or the store was put back to when it began, and others have led since.
   if (last == nullptr || (in_.past && !broken(Broken::go_on_from_the_past))) {
     next_.hand_over.reset();
-    return seal_and_lead();
+    return spec_.seals ? seal_and_lead() : lead_first();
   }
   const bool well = to != nullptr && may_follow_up(*to);
   const bool has_all = well && (!spec_.seals || facts(*to).progress >= Progress{last->last, last->progress} ||
@@ -406,6 +406,8 @@ void ShardStep::lead() {
     if (next_.has_data && spec_.seals) begins_anew();
     return;
   }
+  if (!spec_.seals)
+    next_.seal.reset();  // there is nothing to lose, and under a seal nobody would come in place of those who are gone
   if (!next_.has_data || !spec_.seals) return lead_first();
   seal_and_lead();
 }

@@ -300,6 +300,7 @@ void World::take_records(const Key& key, std::optional<RecordBucket> document) {
   unit->pending.reset();
   unit->status = Unit::Status::idle;
   plan_due = true;
+  relaid.insert(u);
   for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) {
     index(u, slot);
     touch_half(u, slot);

@@ -197,7 +197,7 @@ class World {
   std::multiset<Instant> bars_end;       // when shards may come again to where they failed for good
   std::set<std::uint32_t> barring;       // units with shards that may not come to some node
   std::set<std::uint32_t> nodes_touched;
-  std::set<std::uint32_t> relaid;   // units whose slots are others than before
+  std::set<std::uint32_t> relaid;   // units whose slots or records are others than before
   std::set<std::uint32_t> deleted;  // workloads of which there may be something left
   std::uint32_t errors = 0;         // replicas in error
   bool distrusts_itself = false;    // suspicion does not count
