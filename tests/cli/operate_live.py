@@ -316,7 +316,7 @@ def test_workloads(program):
         expect('did you mean "t2"?' in world.do("workload", "show", "t22", status=3).stderr, "a near name")
         expect("say --yes" in world.do("workload", "split", "t2", status=1).stderr, "it asks")
         world.do("workload", "split", "t2", "--yes")
-        expect(world.get("workloads/t2") == {"format": 1, "buckets": 2, "split_from": 64, "shards": 128, "replicas": 2}, f"{world.get('workloads/t2')}")
+        expect(world.get("workloads/t2") == {"format": 2, "buckets": 2, "split_from": 64, "shards": 128, "replicas": 2}, f"{world.get('workloads/t2')}")
         expect("is being split from 64 shards into 128" in world.do("workload", "split", "t2", "--yes", status=1).stderr, "one at a time")
         page = world.do("workload", "show", "t2").stdout
         expect("0 of 64 are split off" in page and "0 of 64" in page, page)
