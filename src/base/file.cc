@@ -133,10 +133,15 @@ Result<Place> locate(const std::string& path) {
   return Place{resolved.get(), directory_of(resolved.get()), info};
 }
 
+enum class Rights : std::uint8_t {
+  as_before,   // of a new file: what the umask leaves of 0644
+  owner_only,  // 0600
+};
+
 // The file beside its place, until it is renamed into it; removed again if that does not happen.
 class Draft {
  public:
-  explicit Draft(const Place& place) : place_(place) { open(); }
+  Draft(const Place& place, Rights rights) : place_(place), rights_(rights) { open(); }
   ~Draft() {
     if (exists_) ::unlink(path_.c_str());
   }
@@ -151,7 +156,7 @@ class Draft {
     if (!place_.old) return true;
     const struct stat& old = *place_.old;
     if (::fchown(file_.get(), old.st_uid, old.st_gid) != 0 && errno != EPERM) return false;
-    return ::fchmod(file_.get(), old.st_mode & 07777) == 0;
+    return ::fchmod(file_.get(), rights_ == Rights::owner_only ? 0600 : old.st_mode & 07777) == 0;
   }
 
   bool write(std::string_view content) {
@@ -175,7 +180,7 @@ class Draft {
   // file's stricter ones are not yet set, nobody else may open this one.
   void open() {
     constexpr int attempts_max = 1'000;
-    const mode_t mode = place_.old ? 0600 : 0644;
+    const mode_t mode = place_.old || rights_ == Rights::owner_only ? 0600 : 0644;
     for (int attempt = 0; attempt < attempts_max; ++attempt) {
       path_ = fmt::format("{}/.evenkeel-{}-{}.tmp", place_.directory, ::getpid(), attempt);
       file_ = Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
@@ -185,6 +190,7 @@ class Draft {
   }
 
   const Place& place_;
+  const Rights rights_;
   Descriptor file_{-1};
   std::string path_;
   bool exists_ = false;
@@ -203,15 +209,26 @@ Result<std::string> read_file(const std::string& path, Bytes most) {
   return read_all(file.get(), path, most);
 }
 
-Result<void> replace_file(const std::string& path, std::string_view content) {
-  if (Result<void> checked = check_path(path); !checked) return checked;
+namespace {
+
+// What is missing of a folder's path. What is there is left as it is, and whether it is a folder is seen by who writes into it.
+Result<void> make_folders(const std::string& folder) {
+  for (std::size_t at = 1; at <= folder.size(); ++at) {
+    if (at != folder.size() && folder[at] != '/') continue;
+    const std::string part = folder.substr(0, at);
+    if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) return system_failure("make the folder", part);
+  }
+  return {};
+}
+
+Result<void> replace(const std::string& path, std::string_view content, Rights rights) {
   const Result<Place> place = locate(path);
   if (!place) return fail(place.error());
   // Opened before anything is written: a directory that cannot be synced must be known while there is still nothing to undo.
   const Descriptor directory(::open(place->directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.valid()) return system_failure("write", path);
   {
-    Draft draft(*place);
+    Draft draft(*place, rights);
     if (!draft.opened() || !draft.keep_rights() || !draft.write(content) || !draft.put_in_place())
       return system_failure("write", path);
   }
@@ -221,6 +238,19 @@ Result<void> replace_file(const std::string& path, std::string_view content) {
                 quote(path, path_shown_max), std::generic_category().message(errno));
   }
   return {};
+}
+
+}  // namespace
+
+Result<void> replace_file(const std::string& path, std::string_view content) {
+  if (Result<void> checked = check_path(path); !checked) return checked;
+  return replace(path, content, Rights::as_before);
+}
+
+Result<void> replace_private_file(const std::string& path, std::string_view content) {
+  if (Result<void> checked = check_path(path); !checked) return checked;
+  if (Result<void> made = make_folders(directory_of(path)); !made) return made;
+  return replace(path, content, Rights::owner_only);
 }
 
 }  // namespace evenkeel

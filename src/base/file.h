@@ -18,5 +18,8 @@ Result<std::string> read_file(const std::string& path, Bytes most);
 // they were (a new file: 0644 under the umask). Codes as above; unknown_outcome if the new content is in place and only the last
 // step, making the rename itself outlive a power cut, failed.
 Result<void> replace_file(const std::string& path, std::string_view content);
+// The same for what is nobody else's business: only its owner may read it afterwards (0600, whatever it was), and folders that are missing are
+// made, for its owner alone as well.
+Result<void> replace_private_file(const std::string& path, std::string_view content);
 
 }  // namespace evenkeel

@@ -160,10 +160,12 @@ void stay(Session& session, Outside& outside, Interrupt& interrupt, const Option
 void run(Session& session, const Options& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
-  const ClusterId cluster = cluster_of(*outside, options.reach);
+  const auto reach = settle(session, *outside, options.reach, InUse::does_not);
+  if (!reach) return;
+  const ClusterId cluster(reach->cluster);
   Interrupt interrupt(*outside);  // before the first thread
   Log log = Log::to_stderr({});
-  auto choice = choose_store(session, *outside, options.reach.store, Folder::must_be_there);
+  auto choice = choose_store(session, *outside, reach->store, Folder::must_be_there);
   if (!choice) return;
   if (choice->url.scheme == "embedded" || choice->url.scheme == "memory")
     return session.fail(
@@ -264,6 +266,7 @@ void add_agent(CLI::App& app, Session& session) {
   command->add_option("--listen", options->listen, "Where it says who may lead; else any free port of this host")
       ->type_name("HOST:PORT");
   add_cluster_reach(*command, session, options->reach);
+  command->get_option("--context")->description("Which context; the one in use does not count here");
   command->get_option("--timeout")->description("How long to wait for an answer of the store; 5s");
   command->add_option("COMMAND", options->words, "What to run, after --")->type_name("");
   command->callback([&session, options] {

@@ -30,9 +30,11 @@ bool name_cluster(Session& session, const Outside& outside, const ClusterFile& f
                                          quote(named), quote(reach.cluster))});
     return false;
   }
-  const auto variable = outside.variable("EVENKEEL_CLUSTER");
-  if (reach.cluster.empty() && variable && !variable->empty() && *variable != named)
-    session.say(fmt::format("the file is about the cluster {}, not {} as EVENKEEL_CLUSTER says", named, *variable));
+  auto settled = settle(session, outside, reach);
+  if (!settled) return false;
+  if (!settled->said_by.empty() && settled->cluster != named)
+    session.say(fmt::format("the file is about the cluster {}, not {} as {} says", named, settled->cluster, settled->said_by));
+  reach = *std::move(settled);
   reach.cluster = named;
   return true;
 }

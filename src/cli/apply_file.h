@@ -16,7 +16,7 @@ struct ClusterFile {
 };
 // The file, or nothing after the session was told what is wrong.
 std::optional<ClusterFile> read_cluster_file(Session& session, const std::string& file);
-// The file's cluster is the one to reach. False: somebody says otherwise, and the session was told.
+// The file's cluster is the one to reach. False: somebody says otherwise, or contexts are wrong, and the session was told.
 bool name_cluster(Session& session, const Outside& outside, const ClusterFile& file, ClusterReach& reach);
 
 }  // namespace evenkeel::cli

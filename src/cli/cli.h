@@ -76,6 +76,8 @@ struct Io {
   std::function<Result<std::string>(const std::string& path)> read_file;  // "-": standard input
   // Puts a file in place, whole or not at all; absent: commands that write files are refused.
   std::function<Result<void>(const std::string& path, std::string_view content)> write_file = {};
+  // The same for what is the user's alone: nobody else may read it, and folders that are missing are made.
+  std::function<Result<void>(const std::string& path, std::string_view content)> write_private = {};
   bool colour = false;         // standard error takes colours
   Outside* outside = nullptr;  // null: commands that need it are refused
 };

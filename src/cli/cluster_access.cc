@@ -12,17 +12,28 @@ namespace evenkeel::cli {
 using Kind = Key::Kind;
 
 void add_cluster_reach(CLI::App& command, Session& session, ClusterReach& reach) {
-  command.add_option("--cluster", reach.cluster, fmt::format("Which cluster; else EVENKEEL_CLUSTER, else {}", default_cluster))
+  command
+      .add_option("--cluster", reach.cluster,
+                  fmt::format("Which cluster; else EVENKEEL_CLUSTER, the context's, or {}", default_cluster))
       ->type_name("NAME");
   add_store_reach(command, session, reach.store);
 }
 
-ClusterId cluster_of(const Outside& outside, const ClusterReach& reach) {
-  std::string name = reach.cluster;
-  if (name.empty()) name = outside.variable("EVENKEEL_CLUSTER").value_or("");
-  if (name.empty()) name = default_cluster;
-  if (const auto why = why_not_a_name(name)) throw CLI::ValidationError("--cluster", *why);
-  return ClusterId(std::move(name));
+std::optional<ClusterReach> settle(Session& session, const Outside& outside, ClusterReach reach, InUse in_use) {
+  if (reach.store.settled) return reach;
+  const auto context = choose_context(session, outside, reach.store, in_use);
+  if (!context) return std::nullopt;
+  reach.store = settle(session, outside, std::move(reach.store), *context);
+  const auto take = [&](const std::string& said, const std::string& by) {
+    if (reach.cluster.empty() && !said.empty()) reach.cluster = said, reach.said_by = by;
+  };
+  const std::string by_context = "context " + context->name;
+  if (context->named) take(context->says.cluster, by_context);
+  take(outside.variable("EVENKEEL_CLUSTER").value_or(""), "EVENKEEL_CLUSTER");
+  take(context->says.cluster, by_context);
+  if (reach.cluster.empty()) reach.cluster = default_cluster;
+  if (const auto why = why_not_a_name(reach.cluster)) throw CLI::ValidationError("--cluster", *why);
+  return reach;
 }
 
 const KindList& node_kinds() {
@@ -132,6 +143,7 @@ std::optional<control::Snapshot> OpenCluster::read_existing(const KindList& kind
   if (!seen || !seen->empty() || !unreadable_.empty()) return seen;
   session_.fail(Error{Code::not_found, fmt::format("there is no cluster {} in {}; --cluster and --store say where to look",
                                                    quote(name_.str()), url_)});
+  tell_context(session_);
   return std::nullopt;
 }
 
@@ -213,11 +225,12 @@ Result<store::Revision> OpenCluster::commit(const control::Changes& changes) {
   return revision;
 }
 
-std::unique_ptr<OpenCluster> open_cluster(Session& session, Outside& outside, const ClusterReach& reach) {
-  ClusterId name = cluster_of(outside, reach);
-  auto store = open_store(session, outside, reach.store);
+std::unique_ptr<OpenCluster> open_cluster(Session& session, Outside& outside, const ClusterReach& given) {
+  const auto reach = settle(session, outside, given);
+  if (!reach) return nullptr;
+  auto store = open_store(session, outside, reach->store);
   if (!store) return nullptr;
-  return std::make_unique<OpenCluster>(session, std::move(store), std::move(name), store_url(outside, reach.store));
+  return std::make_unique<OpenCluster>(session, std::move(store), ClusterId(reach->cluster), reach->store.url);
 }
 
 void add_change_options(CLI::App& command, Session& session, ChangeOptions& options, bool asks) {

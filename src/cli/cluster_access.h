@@ -29,12 +29,14 @@ inline constexpr std::string_view default_cluster = "default";
 
 struct ClusterReach {
   StoreReach store;
-  std::string cluster;  // empty: EVENKEEL_CLUSTER, else default_cluster
+  std::string cluster;
+  std::string said_by;  // settled: who has named the cluster, if not a flag: "EVENKEEL_CLUSTER", "context pages"; empty: nobody
 };
 // --cluster, and all that reaches a store.
 void add_cluster_reach(CLI::App& command, Session& session, ClusterReach& reach);
-// Throws CLI::ValidationError if it is no name.
-ClusterId cluster_of(const Outside& outside, const ClusterReach& reach);
+// With all that counts (store_access.h); nothing after the session was told what is wrong with contexts. Throws CLI::ValidationError if the cluster's is no
+// name.
+std::optional<ClusterReach> settle(Session& session, const Outside& outside, ClusterReach reach, InUse in_use = InUse::counts);
 
 // Everything about nodes; who is there and may stop, and nothing about shards; about workloads and shards; and all of them, as a plan needs it.
 // In this order they are read: permits before who is there, so that of a node whose permit has ended since it is back it is also seen that it is back.

@@ -20,6 +20,7 @@ namespace evenkeel::cli {
 struct ValueHint {
   std::vector<std::string> words;
   bool files = false;
+  bool contexts = false;  // the names of contexts, as their file has them
 };
 
 struct Session {
@@ -28,6 +29,7 @@ struct Session {
   Io& io;
   Exit status = Exit::done;
   std::map<const CLI::Option*, ValueHint> hints;
+  std::string context;  // that has chosen the store, for who cannot reach it; empty: none has
 
   // Writes data; a failure to write is a failure of the command.
   void print(std::string_view data);
@@ -70,6 +72,7 @@ void add_workload(CLI::App& app, Session& session);
 void add_shard(CLI::App& app, Session& session);
 void add_rollout(CLI::App& app, Session& session);
 void add_apply(CLI::App& app, Session& session);
+void add_context(CLI::App& app, Session& session);
 void add_sim(CLI::App& app, Session& session);
 void add_version(CLI::App& app, Session& session);
 void add_completion(CLI::App& app, Session& session);

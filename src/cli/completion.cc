@@ -4,8 +4,9 @@
 // "word<TAB>description", and a last line that says whether file names complete too: ":files" or ":words".
 
 #include <algorithm>
+#include <iterator>
 
-#include "evenkeel/cli/command.h"
+#include "evenkeel/cli/contexts.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -93,6 +94,13 @@ const CLI::Option* option_of(const CLI::App& app, const std::string& word) {
   return nullptr;
 }
 
+// The words of a hint, and what has to be looked up.
+std::vector<std::string> words_of(const Session& session, const ValueHint& hint) {
+  std::vector<std::string> words = hint.words;
+  if (hint.contexts) std::ranges::move(context_names(session.io), std::back_inserter(words));
+  return words;
+}
+
 bool takes_value(const CLI::Option& option) { return option.get_items_expected_max() > 0; }
 
 }  // namespace
@@ -121,7 +129,7 @@ std::string complete(CLI::App& app, const Session& session, std::span<const std:
   if (waiting != nullptr) {
     const auto hint = session.hints.find(waiting);
     if (hint != session.hints.end()) {
-      for (const std::string& word : hint->second.words) found.add(word, "");
+      for (const std::string& word : words_of(session, hint->second)) found.add(word, "");
       found.files = hint->second.files;
     }
   } else if (partial.starts_with('-')) {
@@ -136,7 +144,9 @@ std::string complete(CLI::App& app, const Session& session, std::span<const std:
     // Words without a name of their own, such as FILE.
     for (const CLI::Option* option : at->get_options()) {
       const auto hint = session.hints.find(option);
-      if (hint != session.hints.end() && option->get_positional()) found.files = found.files || hint->second.files;
+      if (hint == session.hints.end() || !option->get_positional()) continue;
+      for (const std::string& word : words_of(session, hint->second)) found.add(word, "");
+      found.files = found.files || hint->second.files;
     }
   }
   return found.text + (found.files ? ":files\n" : ":words\n");

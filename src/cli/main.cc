@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
       .err = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); },
       .read_file = [](const std::string& path) { return read_file(path, Bytes(Document::size_max)); },
       .write_file = replace_file,
+      .write_private = replace_private_file,
       .colour = isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0'),
       .outside = &process,
   };

@@ -55,6 +55,9 @@ std::string manual(CLI::App& app) {
   describe(app, "evenkeel", out);
   out += fmt::format(".SH EXIT STATUS\n.nf\n{}\n.fi\n", roff(app.get_footer().substr(0, app.get_footer().find("\n`"))));
   out += ".SH ENVIRONMENT\n.TP\n.B NO_COLOR\nIf set and not empty, nothing is coloured.\n";
+  out += ".TP\n.B EVENKEEL_STORE, EVENKEEL_CLUSTER\nWhich store and which cluster, for commands that are not told.\n";
+  out += ".TP\n.B EVENKEEL_STORE_USER, EVENKEEL_STORE_PASSWORD\nWho asks the store.\n";
+  out += ".TP\n.B EVENKEEL_CONFIG\nThe file of contexts, if not evenkeel/config.yaml below XDG_CONFIG_HOME or ~/.config.\n";
   return out;
 }
 

@@ -21,6 +21,7 @@ struct Options {
 KindList kinds_of_view() {
   KindList kinds = node_kinds();
   kinds.push_back(Key::Kind::report);
+  kinds.push_back(Key::Kind::view);
   return kinds;
 }
 
@@ -109,7 +110,7 @@ std::string page_of(const control::Snapshot& seen, const NodeSurvey& node) {
   table.add({"operation", operation_of(node)});
   if (!node.reason.empty()) table.add({"reason", node.reason});
   if (node.permit) table.add({"permit", std::string(name(*node.permit))});
-  table.add({"replicas", fmt::format("{}, leading {}", node.replicas, node.leaders)});
+  table.add({"replicas", fmt::format("{}, leading {}, {} in error", node.replicas, node.leaders, node.errors)});
   table.add({"capacity", over(laid.capacity, own.capacity, amounts_of)});
   table.add({"power", over<Quantity>(laid.power, own.power, [](const Quantity& power) { return format(power); })});
   table.add({"labels", over(laid.labels, own.labels, labels_of)});
@@ -154,9 +155,10 @@ std::shared_ptr<Options> options_of(CLI::App& command, Session& session) {
 void add_node_list(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("list", "Show the nodes of a cluster");
   command->footer(
-      "REPLICAS and LEADERS are those that the node is told to have: what a drain has still to move. How long one is gone is as "
-      "the\n"
-      "controller has saved it, every ten seconds.\n\n"
+      "REPLICAS are those that the node is told to have: what a drain has still to move. LEADERS are those that clients see "
+      "lead:\n"
+      "one that was told to and fails is none, and counts among ERRORS. How long one is gone is as the controller has saved it,\n"
+      "every ten seconds.\n\n"
       "Examples:\n"
       "  evenkeel node list\n"
       "  evenkeel node list --cluster pages -o json --watch");

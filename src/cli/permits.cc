@@ -46,7 +46,10 @@ Result<control::Snapshot> look_patiently(Session& session, OpenCluster& cluster,
       if (auto error = why_not_known(cluster)) return fail(*std::move(error));
       return seen;
     }
-    if (seen.error().code != Code::unavailable || clock.now() >= end || interrupt.stopped()) return seen;
+    if (seen.error().code != Code::unavailable || clock.now() >= end || interrupt.stopped()) {
+      if (!session.context.empty()) return fail(seen.error().in(fmt::format("the store of context {}", session.context)));
+      return seen;
+    }
     if (!std::exchange(said, true))
       session.say(fmt::format("{}; it is asked again for {}", seen.error().message, format(patience)));
     interrupt.wait(look_again);

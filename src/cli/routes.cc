@@ -7,7 +7,7 @@
 #include "evenkeel/base/clock.h"
 #include "evenkeel/base/log.h"
 #include "evenkeel/base/text.h"
-#include "evenkeel/cli/store_access.h"
+#include "evenkeel/cli/cluster_access.h"
 #include "evenkeel/route/route.h"
 #include "evenkeel/route/shell/map_file.h"
 #include "evenkeel/route/shell/router.h"
@@ -20,8 +20,7 @@ constexpr std::array<std::string_view, 6> form_names = {"table", "wide", "json",
 enum class Form : std::uint8_t { table, wide, json, yaml, name, rocksplicator };
 
 struct Options {
-  StoreReach reach;
-  std::string cluster;
+  ClusterReach reach;
   std::optional<Form> form;
   bool watch = false;
   std::string out;
@@ -98,7 +97,7 @@ class Follower {
 
   void start(store::Store& store) {
     loop_ = &store.loop();
-    router_ = std::make_unique<route::Router>(store, ClusterId(options_.cluster), route::RouterOptions{.log = &log_});
+    router_ = std::make_unique<route::Router>(store, ClusterId(options_.reach.cluster), route::RouterOptions{.log = &log_});
     router_->on_change([this](const auto& table, const std::vector<ShardId>& changed) { take(*table, changed); });
   }
   void stop() {
@@ -123,7 +122,7 @@ class Follower {
     empty_ = table.workloads().empty();
     if (empty_ && (file_ || !options_.watch)) {
       if (!options_.watch) return end();
-      session_.say(fmt::format("nobody serves anything in cluster {}: {} stays as it is", options_.cluster, options_.out));
+      session_.say(fmt::format("nobody serves anything in cluster {}: {} stays as it is", options_.reach.cluster, options_.out));
       return;
     }
     if (file_) {
@@ -185,26 +184,30 @@ class Follower {
 
 // What there is to say if nobody serves anything.
 void answer_empty(Session& session, store::Blocking& store, const Options& options, Form form, const std::string& url) {
-  const auto listing = store.list(Keys(ClusterId(options.cluster)).root());
+  const auto listing = store.list(Keys(ClusterId(options.reach.cluster)).root());
   if (!listing) return fail_store(session, listing.error());
   if (listing->entries.empty())
-    return session.fail(Error{Code::not_found, fmt::format("there is no cluster {} in {}", quote(options.cluster), url)});
+    return session.fail(Error{Code::not_found, fmt::format("there is no cluster {} in {}", quote(options.reach.cluster), url)}),
+           tell_context(session);
   if (!options.out.empty()) {
-    return session.fail(Error{
-        Code::not_found,
-        fmt::format("nobody serves anything in cluster {}: {} stays as it is; --watch waits", options.cluster, options.out)});
+    return session.fail(
+        Error{Code::not_found, fmt::format("nobody serves anything in cluster {}: {} stays as it is; --watch waits",
+                                           options.reach.cluster, options.out)});
   }
   session.print(table_as({}, {}, form));
 }
 
-void routes(Session& session, const Options& options, Form form) {
+void routes(Session& session, Options options, Form form) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
+  auto reach = settle(session, *outside, options.reach);
+  if (!reach) return;
+  options.reach = *std::move(reach);
   Interrupt interrupt(*outside);
-  const auto store = open_store(session, *outside, options.reach);
+  const auto store = open_store(session, *outside, options.reach.store);
   if (!store) return;
   // A server that nobody can reach, or that refuses us, is said at once; later the router waits for it.
-  const auto there = store->get(Keys(ClusterId(options.cluster)).controller_epoch());
+  const auto there = store->get(Keys(ClusterId(options.reach.cluster)).controller_epoch());
   if (!there) return fail_store(session, there.error());
   Follower follower(session, options, form);
   const auto on_loop = [&](const std::function<void(store::Store&)>& work) {
@@ -219,20 +222,21 @@ void routes(Session& session, const Options& options, Form form) {
   {
     const std::stop_callback interrupted(interrupt.token(), [&] { follower.end(); });
     constexpr Duration for_ever = 24h * 365 * 100;
-    in_time = follower.wait(options.watch ? for_ever : options.reach.timeout);
+    in_time = follower.wait(options.watch ? for_ever : options.reach.store.timeout);
   }
   on_loop([&](store::Store&) { follower.stop(); });
   if (session.status != Exit::done || options.watch || follower.given()) return;
   if (!in_time || !follower.empty()) {
     return session.fail(in_time ? Error{Code::cancelled, "interrupted"}
                                 : Error{Code::unavailable, fmt::format("the store did not say who serves within {}",
-                                                                       format(options.reach.timeout))});
+                                                                       format(options.reach.store.timeout))});
   }
-  answer_empty(session, *store, options, form, store_url(*outside, options.reach));
+  answer_empty(session, *store, options, form, options.reach.store.url);
 }
 
 void check(const Options& options, Form form) {
-  if (const auto why = why_not_a_name(options.cluster)) throw CLI::ValidationError("--cluster", *why);
+  if (const auto why = options.reach.cluster.empty() ? std::nullopt : why_not_a_name(options.reach.cluster))
+    throw CLI::ValidationError("--cluster", *why);
   if (!options.out.empty() && !map_format(form))
     throw CLI::ValidationError("--out", "a file is json, yaml or rocksplicator; say which with -o");
 }
@@ -250,7 +254,6 @@ void add_routes(CLI::App& app, Session& session) {
       "  evenkeel routes --cluster pages\n"
       "  evenkeel routes --cluster pages -o rocksplicator --watch --out /var/run/shard_map.json");
   auto options = std::make_shared<Options>();
-  command->add_option("--cluster", options->cluster, "Which cluster")->required()->type_name("NAME");
   add_word(
       *command, session, "-o,--output", "a form of output", form_names,
       [options](std::size_t at) { options->form = static_cast<Form>(at); },
@@ -260,7 +263,7 @@ void add_routes(CLI::App& app, Session& session) {
   auto* out = command->add_option("--out", options->out, "Where to write the map instead; as json unless -o says otherwise");
   out->type_name("FILE");
   session.hints[out] = {.words = {}, .files = true};
-  add_store_reach(*command, session, options->reach);
+  add_cluster_reach(*command, session, options->reach);
   command->callback([&session, options] {
     const Form form = options->form.value_or(options->out.empty() ? Form::table : Form::json);
     check(*options, form);

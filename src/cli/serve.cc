@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "evenkeel/base/text.h"
+#include "evenkeel/cli/cluster_access.h"
 #include "evenkeel/cli/live.h"
 #include "evenkeel/cli/served_store.h"
-#include "evenkeel/cli/store_access.h"
 #include "evenkeel/serve/daemon.h"
 #include "evenkeel/store/backends/embedded/local.h"
 
@@ -18,7 +18,7 @@ constexpr Duration lease_ttl = 10s;     // of ephemeral keys in its own store
 constexpr Duration history = 5min;      // of its own store, for watches that were cut off for a while
 
 struct Options {
-  std::string cluster = "default";
+  std::string cluster;
   std::string name;
   std::string data;          // empty: below the user's state
   std::string store_listen;  // empty: the store's usual one
@@ -108,6 +108,23 @@ void run_daemon(Session& session, const Options& options) {
   if (chosen->served.server) chosen->served.server->stop();
 }
 
+// What a context says, if one is named. Neither the environment nor the one in use counts here. False: the session knows why.
+bool take_context(Session& session, Options& options) {
+  if (options.reach.context.empty()) return true;
+  Outside* outside = outside_of(session);
+  if (outside == nullptr) return false;
+  const auto context = choose_context(session, *outside, options.reach, InUse::does_not);
+  if (!context) return false;
+  if (context->says.store.empty() && options.reach.url.empty()) {
+    session.fail(Error{Code::invalid, fmt::format("context {} names no store; `evenkeel context set {} --store URL` gives it one",
+                                                  context->name, context->name)});
+    return false;
+  }
+  options.reach = settle(session, *outside, options.reach, *context);
+  if (options.cluster.empty()) options.cluster = context->says.cluster;
+  return true;
+}
+
 void check(const Options& options) {
   if (const auto why = why_not_a_name(options.cluster)) throw CLI::ValidationError("--cluster", *why);
   if (options.reach.url.empty()) {
@@ -157,8 +174,11 @@ void add_serve(CLI::App& app, Session& session) {
       ->add_option("--name", options->name, "Its name among the cluster's controllers; else this host's, and the port of --http")
       ->type_name("NAME");
   add_store_reach(*command, session, options->reach);
+  command->get_option("--context")->description("Which context; the one in use does not count here");
   command->get_option("--store")->description("A store that is there: etcd://…, etcds://…, zk://…; else its own, in --data");
   command->callback([&session, options] {
+    if (!take_context(session, *options)) return;
+    if (options->cluster.empty()) options->cluster = default_cluster;
     check(*options);
     run_daemon(session, *options);
   });

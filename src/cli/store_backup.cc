@@ -37,7 +37,9 @@ void dump_store(Session& session, Outside& outside, const Options& options) {
 }
 
 void copy_folder(Session& session, Outside& outside, const Options& options) {
-  const auto url = store::parse_url(store_url(outside, options.reach));
+  const auto reach = settle(session, outside, options.reach);
+  if (!reach) return;
+  const auto url = store::parse_url(reach->url);
   if (!url) return session.fail(url.error());
   if (url->scheme != "embedded")
     return session.fail(Error{Code::invalid, fmt::format("{} has no folder here; give --store embedded:DIR, or --to FILE",

@@ -134,9 +134,9 @@ struct NodeState {
   bool suspect = false;
   std::optional<Duration> gone;  // for how long
   Operation operation = Operation::none;
-  std::string trouble;  // why it is not taken for what it, or its operator, wants
-  std::uint32_t replicas = 0;
-  std::uint32_t leaders = 0;
+  std::string trouble;         // why it is not taken for what it, or its operator, wants
+  std::uint32_t replicas = 0;  // that it is told to have
+  std::uint32_t leaders = 0;   // that the view shows as such
 };
 struct WorkloadState {
   WorkloadId workload;

@@ -26,6 +26,8 @@ std::optional<StateId> leading_state(const Snapshot& seen, const WorkloadId& wor
 }
 
 bool has_failed(const ReplicaReport& report) { return report.gave_up || report.state.str() == state_error; }
+// Also one that is still tried: its people ask why it is not where it was told to be.
+bool is_in_error(const ReplicaReport& report) { return has_failed(report) || !report.error.empty(); }
 
 NodeSurvey::State state_of(const Snapshot& seen, const NodeId& node, Operation operation) {
   using State = NodeSurvey::State;
@@ -38,21 +40,24 @@ NodeSurvey::State state_of(const Snapshot& seen, const NodeId& node, Operation o
 
 void count_replicas(const Snapshot& seen, std::map<NodeId, NodeSurvey>& nodes) {
   for (const auto& [key, bucket] : seen.records) {
-    const auto leading = leading_state(seen, key.first);
     for (const ShardRecord& record : bucket.shards) {
       for (const Holder& holder : record.holders) {
         if (holder.told.str() == state_dropped) continue;
         NodeSurvey& node = nodes[holder.node];
         ++node.replicas;
-        node.leaders += leading && holder.told == *leading ? 1 : 0;
         if (node.state == NodeSurvey::State::never) node.state = NodeSurvey::State::gone;
       }
+    }
+  }
+  for (const auto& [key, bucket] : seen.views) {
+    for (const ShardView& view : bucket.shards) {
+      if (const auto node = view.leader ? nodes.find(*view.leader) : nodes.end(); node != nodes.end()) ++node->second.leaders;
     }
   }
   for (const Report& report : seen.reports) {
     const auto node = nodes.find(report.node);
     if (node != nodes.end())
-      node->second.errors += static_cast<std::uint32_t>(std::ranges::count_if(report.replicas, has_failed));
+      node->second.errors += static_cast<std::uint32_t>(std::ranges::count_if(report.replicas, is_in_error));
   }
 }
 

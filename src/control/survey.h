@@ -36,8 +36,8 @@ struct NodeSurvey {
   std::string reason;
   std::optional<PermitDocument::Stage> permit;
   std::uint32_t replicas = 0;  // that it is told to have
-  std::uint32_t leaders = 0;
-  std::uint32_t errors = 0;  // replicas that have failed there
+  std::uint32_t leaders = 0;   // that the view shows as such: reported at that epoch, so that one which fails to lead is none
+  std::uint32_t errors = 0;    // replicas of which it reports an error, whether it tries again or has given up
   friend bool operator==(const NodeSurvey&, const NodeSurvey&) = default;
 };
 std::string_view name(NodeSurvey::State state);

@@ -157,6 +157,25 @@ TEST_F(File, PermissionsStayAndNewOnesFollowTheUmask) {
   EXPECT_EQ(mode("b"), 0640U);
 }
 
+TEST_F(File, WhatIsPrivateIsItsOwnersAlone) {
+  const mode_t old = umask(0);
+  EXPECT_TRUE(replace_private_file(path("new/folder/a"), "secret"));
+  umask(old);
+  EXPECT_EQ(content("new/folder/a"), "secret");
+  EXPECT_EQ(mode("new/folder/a"), 0600U);
+  EXPECT_EQ(mode("new/folder"), 0700U);
+  EXPECT_EQ(mode("new"), 0700U);
+  ASSERT_EQ(chmod(path("new").c_str(), 0755), 0);
+  ASSERT_EQ(chmod(path("new/folder/a").c_str(), 0644), 0);
+  ASSERT_TRUE(replace_private_file(path("new/folder/a"), "more"));
+  EXPECT_EQ(mode("new/folder/a"), 0600U) << "whatever it was";
+  EXPECT_EQ(mode("new"), 0755U) << "a folder that is there stays as it is";
+  write("b", "b");
+  EXPECT_EQ(replace_private_file(path("b/c/a"), "x").error().message,
+            "cannot make the folder \"" + path("b/c") + "\": Not a directory");
+  EXPECT_EQ(replace_private_file("", "x").error().code, Code::invalid);
+}
+
 TEST_F(File, AReaderOfTheOldFileKeepsIt) {
   write("a", "old");
   std::ifstream reader(dir_ / "a");

@@ -73,8 +73,13 @@ class Demo:
         expect(store, self.said)
         self.environment["EVENKEEL_STORE"] = store.group(1)
 
+    def look_at_pids(self):
+        (run,) = os.listdir(self.folder.name)
+        with open(os.path.join(self.folder.name, run, "pids"), encoding="utf-8") as file:
+            self.pids = {name: int(pid) for name, pid in (line.split() for line in file)}
+
     def run(self, *words):
-        done = subprocess.run(words, env=self.environment, capture_output=True, text=True, timeout=3 * PATIENCE)
+        done = subprocess.run(words, cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=3 * PATIENCE)
         expect(done.returncode == 0, f"{words}: exit {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
 
@@ -133,6 +138,52 @@ def test_nodes_come_and_go_and_nothing_is_lost(program):
         expect(demo.process.returncode == 0, said)
         expect(not any(lives(pid) for pid in demo.pids.values()), "nothing is left running")
         expect(os.listdir(demo.folder.name) == [], "nor on disk")
+
+
+def test_a_rolling_restart(program):
+    with Demo(program, "--stay") as demo:
+        demo.started()
+        until("writes are acknowledged", lambda: demo.tally()[0] > SHARDS)
+        until("all replicas serve", lambda: demo.ask("workload", "list")[0]["incomplete"] == 0)
+        before = dict(demo.pids)
+        (words,) = re.findall(r"evenkeel (rollout .*)", demo.said)
+        demo.run(program, *words.split())
+        demo.look_at_pids()
+        nodes = [name for name in before if name.startswith("n")]
+        expect(len(nodes) == 6 and all(demo.pids[name] != before[name] and lives(demo.pids[name]) for name in nodes), f"{before} {demo.pids}")
+        expect(not any(lives(before[name]) for name in nodes), "the old ones have ended")
+        expect(demo.pids["serve"] == before["serve"] and demo.pids["load"] == before["load"], "and nobody else")
+        # One that is dead is started again, too; with one demo below DATA its folder need not be named.
+        os.kill(demo.pids["n1"], signal.SIGKILL)
+        demo.run(os.path.join(ROOT, "scripts/demo"), "restart", "n1")
+        until("n1 is there", lambda: demo.node("n1")["state"] == "there" and demo.all_led())
+        demo.look_at_pids()
+        os.kill(demo.pids["load"], signal.SIGTERM)
+        until("the client has ended", lambda: not lives(demo.pids["load"]))
+        acknowledged, unknown = demo.tally()
+        value = demo.client("value")
+        expect(acknowledged <= value <= acknowledged + unknown, f"{value} of {acknowledged} acknowledged and {unknown} that may be done")
+        demo.process.send_signal(signal.SIGTERM)
+        said, _ = demo.process.communicate(timeout=PATIENCE)
+        expect(demo.process.returncode == 0, said)
+        expect(not any(lives(pid) for pid in demo.pids.values()), "nothing is left running")
+        expect(os.listdir(demo.folder.name) == [], "nor on disk")
+
+
+def test_a_restart_that_nobody_can_grant(program):
+    with tempfile.TemporaryDirectory() as folder:
+        def restart(*words):
+            done = subprocess.run([os.path.join(ROOT, "scripts/demo"), "restart", *words], env={**os.environ, "DATA": folder}, capture_output=True, text=True, timeout=PATIENCE)
+            return done.returncode, done.stderr
+        expect(restart("n1") == (1, f"demo: none runs below {folder}; 'make run' starts one\n"), f"{restart('n1')}")
+        expect(restart("n1", folder)[0] == 1 and "none runs in" in restart("n1", folder)[1], f"{restart('n1', folder)}")
+        expect(restart("n9")[0] == 2 and "n9 is no node" in restart("n9")[1], f"{restart('n9')}")
+        expect(restart()[0] == 2 and "usage" in restart()[1], f"{restart()}")
+        # What a demo that was killed leaves behind is none that runs.
+        os.mkdir(os.path.join(folder, "run.dead"))
+        with open(os.path.join(folder, "run.dead", "lock"), "w", encoding="utf-8"):
+            pass
+        expect("none runs below" in restart("n1")[1], f"{restart('n1')}")
 
 
 def test_a_port_in_use_is_said(program):

@@ -101,6 +101,23 @@ def test_nodes_are_shown(program):
         expect('no node "n11": did you mean "n1"?' in said, said)
 
 
+def test_who_fails_to_lead_is_no_leader(program):
+    with Cluster(program) as world:
+        world.fill()
+        view = world.get("view/t1/0")
+        view["shards"][1].pop("leader")
+        view["shards"][1]["next"] = "n1"
+        world.put("view/t1/0", **view)
+        report = world.get("reports/n1/t1/0")
+        report["replicas"][1].update(state="follower", error="No space left on device", tries=7)
+        world.put("reports/n1/t1/0", **report)
+        lines = [line.split() for line in world.do("node", "list").stdout.splitlines()]
+        expect(lines[1][:6] == ["n1", "there", "dc1", "2", "1", "1"], f"{lines[1]}")
+        expect(lines[2][:6] == ["n2", "there", "dc2", "2", "0", "0"], f"{lines[2]}")
+        page = world.do("node", "show", "n1").stdout
+        expect("2, leading 1, 1 in error" in page and "t1/1: No space left on device" in page, page)
+
+
 def test_what_a_node_that_is_gone_said_last(program):
     with Cluster(program) as world:
         world.fill()
@@ -299,7 +316,7 @@ def test_workloads(program):
         expect('did you mean "t2"?' in world.do("workload", "show", "t22", status=3).stderr, "a near name")
         expect("say --yes" in world.do("workload", "split", "t2", status=1).stderr, "it asks")
         world.do("workload", "split", "t2", "--yes")
-        expect(world.get("workloads/t2") == {"format": 1, "buckets": 2, "split_from": 64, "shards": 128, "replicas": 2}, f"{world.get('workloads/t2')}")
+        expect(world.get("workloads/t2") == {"format": 2, "buckets": 2, "split_from": 64, "shards": 128, "replicas": 2}, f"{world.get('workloads/t2')}")
         expect("is being split from 64 shards into 128" in world.do("workload", "split", "t2", "--yes", status=1).stderr, "one at a time")
         page = world.do("workload", "show", "t2").stdout
         expect("0 of 64 are split off" in page and "0 of 64" in page, page)

@@ -4,12 +4,17 @@
 //   run WORD…       runs `evenkeel WORD…`; shows standard output, then standard error behind "! ", then the exit status if it is not 0
 //   colour WORD…    the same on a terminal with colours; escapes are shown as ^[
 //   full WORD…      the same with a standard output that cannot be written
+//   variable N V    from here on there is an outside, without a network but with an environment in which N is V; without V it is not set
+//   answer TEXT     what is typed when the next command asks; without it nobody can be asked
+// Files below /locked/ can neither be read nor written; other absolute paths only by commands that write what is the user's alone.
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "evenkeel/cli/cli.h"
 #include "tests/story/story.h"
@@ -49,9 +54,36 @@ std::string without_details(const std::string& out) {
   return kept;
 }
 
+// An environment, and somebody who answers once.
+class Surroundings final : public Outside {
+ public:
+  std::map<std::string, std::string> variables;
+  std::optional<std::string> answer;
+
+  std::optional<std::string> variable(const std::string& name) const override {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool terminal() const override { return false; }
+  std::unique_ptr<Watch> watch(std::function<void(Signal)>) override { return nullptr; }
+  Result<Ended> run(const Command&) override { return fail(Code::refused, "nothing can be run here"); }
+  void end_command(End) override {}
+  Result<std::optional<std::string>> ask(std::string_view) override { return std::exchange(answer, std::nullopt); }
+  Result<std::optional<std::string>> ask_secret(std::string_view) override { return std::nullopt; }
+  void tell_ready() override {}
+  Result<Writer> create(const std::string&) override { return fail(Code::refused, "nothing can be written here"); }
+};
+
 class Shell {
  public:
   std::string handle(const story::Block& block) {
+    if (block.command == "variable") {
+      if (!outside_) outside_.emplace();
+      outside_->variables.erase(block.args.at(0));
+      if (block.args.size() > 1) outside_->variables[block.args[0]] = block.args[1];
+      return "";
+    }
+    if (block.command == "answer") return outside_->answer = block.args.at(0), "";
     if (block.command == "file") {
       files_[block.args.at(0)] = block.input;
       return "kept";
@@ -66,6 +98,7 @@ class Shell {
         },
         .err = [&](std::string_view text) { err += text; },
         .read_file = [&](const std::string& path) -> Result<std::string> {
+          if (path.starts_with("/locked/")) return fail(Code::denied, "cannot read {}: Permission denied", path);
           const auto found = files_.find(path);
           if (found == files_.end()) return fail(Code::not_found, "cannot read {}: No such file or directory", path);
           return found->second;
@@ -75,7 +108,13 @@ class Shell {
           files_[path] = content;
           return {};
         },
+        .write_private = [&](const std::string& path, std::string_view content) -> Result<void> {
+          if (path.starts_with("/locked/")) return fail(Code::denied, "cannot write {}: Permission denied", path);
+          files_[path] = content;
+          return {};
+        },
         .colour = block.command == "colour",
+        .outside = outside_ ? &*outside_ : nullptr,
     };
     const int status = run(block.args, io);
     const bool replays = block.args.size() > 1 && block.args[1] == "replay";
@@ -93,6 +132,7 @@ class Shell {
 
  private:
   std::map<std::string, std::string> files_;
+  std::optional<Surroundings> outside_;
 };
 
 TEST(Cli, Stories) {

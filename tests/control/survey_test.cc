@@ -54,6 +54,55 @@ TEST_F(Survey, CountsWhatTheControllerCounts) {
   EXPECT_EQ(workloads[0].incomplete, 0u);
 }
 
+// The record tells it to lead, and its handler fails each time: nobody leads.
+TEST_F(Survey, WhoFailsToLeadIsNoLeader) {
+  Snapshot seen = snapshot_of(bench);
+  const ShardId s0{WorkloadId("t"), ShardIndex(0)};
+  const NodeId leader = *seen.view(s0)->leader;
+  const std::uint32_t leaders = node(leader.str()).leaders;
+  for (Report& report : seen.reports) {
+    if (report.node != leader) continue;
+    for (ReplicaReport& replica : report.replicas) {
+      if (replica.shard != s0.shard) continue;
+      replica.state = StateId("follower");
+      replica.error = "no space";
+      replica.tries = 2;
+    }
+  }
+  for (auto& [key, bucket] : seen.views) {
+    for (ShardView& view : bucket.shards) {
+      if (view.shard == s0.shard) view.next = std::exchange(view.leader, std::nullopt);
+    }
+  }
+  for (const NodeSurvey& one : survey_nodes(seen)) {
+    EXPECT_EQ(one.replicas, 4u) << one.node.str();
+    EXPECT_EQ(one.errors, one.node == leader ? 1u : 0u) << one.node.str();
+    if (one.node == leader) {
+      EXPECT_EQ(one.leaders, leaders - 1);
+    }
+  }
+}
+
+TEST_F(Survey, TheControllerCountsAsLeadersThoseThatHaveSaidSo) {
+  const auto leaders = [&] {
+    std::uint32_t all = 0;
+    for (const NodeState& state : bench.machine->nodes(bench.now)) all += state.leaders;
+    return all;
+  };
+  EXPECT_EQ(leaders(), 4u);
+  const std::string old = bench.shard().view.leader->str();
+  for (const char* name : {"n1", "n2", "n3"}) bench.node(name).obeys = name == old;
+  bench.order(old, {.operation = Operation::no_leaders});
+  bench.run(1s);
+  const auto told = [](const Holder& holder) { return holder.told.str() == "leader"; };
+  EXPECT_TRUE(std::ranges::any_of(bench.shard().record.holders, told)) << "somebody is told to lead, and does not yet";
+  EXPECT_EQ(bench.shard().view.leader, std::nullopt);
+  std::uint32_t led = 0;
+  for (const NodeSurvey& one : survey_nodes(snapshot_of(bench))) led += one.leaders;
+  EXPECT_LT(led, 4u);
+  EXPECT_EQ(leaders(), led);
+}
+
 TEST_F(Survey, SaysWhoIsGoneAndWhatThatLeaves) {
   bench.order("n9", {.operation = Operation::cordon, .reason = "not yet"});
   EXPECT_EQ(node("n9").state, State::never);

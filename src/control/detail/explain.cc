@@ -127,13 +127,12 @@ std::vector<NodeState> Machine::Work::nodes(Instant now) const {
                          .trouble = node.trouble};
   }
   for (const Unit& unit : world_.units) {
-    const WorkloadInfo& workload = world_.workloads[unit.workload];
-    for (const ShardRecord& record : unit.records) {
-      for (const Holder& holder : record.holders) {
+    for (std::size_t slot = 0; slot < unit.records.size(); ++slot) {
+      for (const Holder& holder : unit.records[slot].holders) {
         if (holder.told.str() == state_dropped) continue;
         NodeState& state = states[holder.node];
         ++state.replicas;
-        state.leaders += workload.spec.lead && holder.told == *workload.spec.lead ? 1 : 0;
+        state.leaders += unit.views[slot].leader == holder.node ? 1 : 0;
       }
     }
   }

@@ -24,8 +24,9 @@ Options:
   --at-once COUNT             How many transitions may run at once, and as many urgent ones; 16
   --leave-within DURATION     How long leaving may take; 30s
   --listen HOST:PORT          Where it says who may lead; else any free port of this host
-  --cluster NAME              Which cluster; else EVENKEEL_CLUSTER, else default
-  --store URL                 Which store; else EVENKEEL_STORE, else etcd://127.0.0.1:2379
+  --cluster NAME              Which cluster; else EVENKEEL_CLUSTER, the context's, or default
+  --context NAME              Which context; the one in use does not count here
+  --store URL                 Which store; else EVENKEEL_STORE, the context's, or etcd://127.0.0.1:2379
   --user NAME                 Who asks; else EVENKEEL_STORE_USER. The password is in EVENKEEL_STORE_PASSWORD
   --password-file FILE        Where the password is, if not in the environment
   --tls-authority FILE        Authorities to trust, PEM; else the system's

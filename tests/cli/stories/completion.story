@@ -59,6 +59,7 @@ routes	Show who serves each shard, or keep a shard map file
 broker	Work with a node's resource broker
 store	Serve a coordination store, and look into any
 lock	Run commands under a lock, and see who holds which
+context	Name stores and clusters, and say which one commands use
 sim	Play a cluster's life on virtual time, with faults, and check every promise
 version	Print the version
 completion	Print a script that completes commands in your shell

@@ -7,9 +7,8 @@ exit 5
 
 run routes
 ----
-! evenkeel: --cluster is required
-!   see: evenkeel routes --help
-exit 2
+! evenkeel: there is no network here
+exit 5
 
 run routes --cluster a/b
 ----
@@ -43,6 +42,6 @@ exit 2
 run routes --cluster pages --password secret
 ----
 ! evenkeel: unknown option "--password"
-!   known: --help, --cluster, --output, --watch, --out, --store, --user, --password-file, --tls-authority, --tls-certificate, --tls-key, --tls-server-name, --timeout
+!   known: --help, --output, --watch, --out, --cluster, --context, --store, --user, --password-file, --tls-authority, --tls-certificate, --tls-key, --tls-server-name, --timeout
 !   see: evenkeel routes --help
 exit 2

@@ -13,6 +13,7 @@ Options:
   --http HOST:PORT            Where its HTTP is reached; else 127.0.0.1:7070
   --pulse HOST:PORT           Where nodes pulse to; else any free port of this host
   --name NAME                 Its name among the cluster's controllers; else this host's, and the port of --http
+  --context NAME              Which context; the one in use does not count here
   --store URL                 A store that is there: etcd://…, etcds://…, zk://…; else its own, in --data
   --user NAME                 Who asks; else EVENKEEL_STORE_USER. The password is in EVENKEEL_STORE_PASSWORD
   --password-file FILE        Where the password is, if not in the environment
@@ -69,4 +70,5 @@ exit 2
 run __complete serve --c
 ----
 --cluster	Which cluster; default
+--context	Which context; the one in use does not count here
 :words

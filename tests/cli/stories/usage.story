@@ -22,6 +22,7 @@ run
 !   broker                      Work with a node's resource broker
 !   store                       Serve a coordination store, and look into any
 !   lock                        Run commands under a lock, and see who holds which
+!   context                     Name stores and clusters, and say which one commands use
 !   sim                         Play a cluster's life on virtual time, with faults, and check every promise
 !   version                     Print the version
 !   completion                  Print a script that completes commands in your shell
@@ -57,6 +58,7 @@ Subcommands:
   broker                      Work with a node's resource broker
   store                       Serve a coordination store, and look into any
   lock                        Run commands under a lock, and see who holds which
+  context                     Name stores and clusters, and say which one commands use
   sim                         Play a cluster's life on virtual time, with faults, and check every promise
   version                     Print the version
   completion                  Print a script that completes commands in your shell
@@ -221,7 +223,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, serve, agent, apply, cluster, node, rollout, workload, shard, routes, broker, store, lock, sim, version, completion, man
+!   known: validate, plan, serve, agent, apply, cluster, node, rollout, workload, shard, routes, broker, store, lock, context, sim, version, completion, man
 !   see: evenkeel --help
 exit 2
 
