@@ -94,6 +94,7 @@ fuzz: ## Fuzz for a while: all targets, or TARGET=name; SECONDS=60 each
 chaos: ## Break a cluster of real processes, round after round: ROUNDS=100 SEED=1 STORE=embedded|etcd|zookeeper FENCING=session|epoch
 	@scripts/setup build test
 	@scripts/build release evenkeel ledger
+	python3 -B tests/chaos/cuts.py build/evenkeel --long --store $(patsubst embedded,served,$(or $(STORE),embedded)) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
 	python3 -B tests/chaos/chaos.py build/evenkeel --store $(or $(STORE),embedded) --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
 
 .PHONY: coverage
