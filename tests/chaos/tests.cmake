@@ -7,6 +7,7 @@ foreach(program ledger observer)
   target_link_libraries(${program} PRIVATE Evenkeel::node_shell Evenkeel::route Evenkeel::store_backends fmt::fmt evenkeel_flags)
   add_dependencies(checks ${program})
 endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/later.cmake)
 
 # evenkeel_chaos(NAME SCRIPT [word…]): a dozen processes and more each, so one at a time.
 function(evenkeel_chaos name script)
@@ -27,4 +28,8 @@ endforeach()
 # Networks that are cut in two, or in one direction.
 foreach(fencing session epoch)
   evenkeel_chaos(cuts_${fencing} cuts --fencing ${fencing})
+endforeach()
+# Two versions in one cluster; and documents of a format that this one does not read.
+foreach(part versions)
+  evenkeel_chaos(${part} ${part})
 endforeach()

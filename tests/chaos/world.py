@@ -81,6 +81,11 @@ class Process:
     def runs(self):
         return self.process is not None and self.process.poll() is None
 
+    def become(self, version):
+        """From its next start on: "this" version or a "later" one."""
+        name, places = os.path.basename(self.words[0]).removesuffix("_later"), {"evenkeel": self.world.program, "ledger": self.world.ledger}
+        self.words[0] = places[name] if version == "this" else os.path.join(os.path.dirname(self.world.ledger), name + "_later")
+
     def signal(self, number):
         if self.runs():
             self.process.send_signal(number)
@@ -147,6 +152,14 @@ class Daemon(Process):
             with urllib.request.urlopen(self.address() + path, timeout=5) as answer:
                 return json.loads(answer.read())
         except (OSError, ValueError):
+            return None
+
+    def metric(self, name):
+        """Its value, or nothing."""
+        try:
+            with urllib.request.urlopen(self.address() + "/metrics", timeout=5) as answer:
+                return next((float(line.split()[1]) for line in answer.read().decode().splitlines() if line.startswith(name + " ")), None)
+        except OSError:
             return None
 
     def status(self, path):
@@ -374,18 +387,18 @@ class World:
             node.start()
         self.until("all nodes have joined", lambda: self.why_not_whole() == "", why=self.why_not_whole)
 
-    def apply(self):
+    def apply(self, program=None, delay="5m", linger="1s"):
         with open(self.path("cluster.yaml"), "w", encoding="utf-8") as file:
-            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s}}
+            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s, rebalance_delay: {delay}}}
 workloads:
-  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: 1s, spread: {{level: zone, hard: true}}, fencing: {self.fencing}}}
+  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: {linger}, spread: {{level: zone, hard: true}}, fencing: {self.fencing}}}
 """)
-        self.run("apply", "-f", self.path("cluster.yaml"), "--yes")
+        self.run("apply", "-f", self.path("cluster.yaml"), "--yes", program=program)
 
-    def run(self, *words, status=0):
+    def run(self, *words, status=0, program=None):
         environment = {**self.environment, "EVENKEEL_STORE": self.store.url(), "EVENKEEL_CLUSTER": CLUSTER}
-        done = subprocess.run([self.program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
-        expect(done.returncode == status, f"{words}: exit {done.returncode}, wanted {status}\n{done.stdout}{done.stderr}")
+        done = subprocess.run([program or self.program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        expect(status in (None, done.returncode), f"{words}: exit {done.returncode}, wanted {status}\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def active(self):
