@@ -30,6 +30,6 @@ foreach(fencing session epoch)
   evenkeel_chaos(cuts_${fencing} cuts --fencing ${fencing})
 endforeach()
 # Two versions in one cluster; and documents of a format that this one does not read.
-foreach(part versions)
+foreach(part versions formats)
   evenkeel_chaos(${part} ${part})
 endforeach()
