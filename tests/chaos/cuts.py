@@ -180,12 +180,16 @@ def daemon_without_store(town, how, long):
 
 
 def alone(town, nodes, how, long):
-    """Cut from the store, the daemons and each other: others lead, and when they are back all is well."""
+    """Cut from the store, the daemons and each other: others lead, and when they are back all is well. With `fencing: epoch` they do not know, and are refused."""
+    expect(all(leads(town, node) for node in nodes), "they lead something")
+    refused = town.witness.refused
     for node in nodes:
         node.cut_off(how)
     town.until("they are gone", lambda: town.gone([node.name for node in nodes]), why=town.why_not_whole)
     town.until_led(witness.now())
     expect(not any(leads(town, node) for node in nodes), "others lead")
+    if town.fencing == "epoch":
+        town.until("what they write is refused", lambda: town.witness.refused > refused)
     last(town, long)
     for node in nodes:
         node.reach()
@@ -195,8 +199,9 @@ def alone(town, nodes, how, long):
 
 def cuts(town, rng, long):
     """What is done, in turn: its name, and how."""
-    one = lambda: town.nodes[rng.choice(sorted(town.nodes))]
-    zone = lambda name: [node for node in town.nodes.values() if node.zone == name]
+    leading = lambda: [name for name in sorted(town.nodes) if leads(town, town.nodes[name])]  # one that was suspect leads nothing for a while
+    one = lambda: town.nodes[rng.choice(leading())]
+    zone = lambda name: [town.nodes[each] for each in leading() if town.nodes[each].zone == name]
     for how in ("hold", "mute", "refuse") if long else ("mute",):
         yield f"nobody is heard: {how}", lambda: nobody_heard(town, how, long)
     for how in ("hold", "mute", "refuse"):
