@@ -93,7 +93,9 @@ fuzz: ## Fuzz for a while: all targets, or TARGET=name; SECONDS=60 each
 .PHONY: chaos
 chaos: ## Break a cluster of real processes, round after round: ROUNDS=100 SEED=1 STORE=embedded|etcd|zookeeper FENCING=session|epoch
 	@scripts/setup build test
-	@scripts/build release evenkeel ledger
+	@scripts/build release evenkeel ledger evenkeel_later ledger_later
+	python3 -B tests/chaos/versions.py build/evenkeel --store $(or $(STORE),embedded) --fencing $(or $(FENCING),session)
+	python3 -B tests/chaos/cuts.py build/evenkeel --long --store $(patsubst embedded,served,$(or $(STORE),embedded)) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
 	python3 -B tests/chaos/chaos.py build/evenkeel --store $(or $(STORE),embedded) --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
 
 .PHONY: coverage

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "evenkeel/base/later.h"
 #include "evenkeel/base/text.h"
 #include "evenkeel/base/write.h"
 #include "evenkeel/model/detail/codec.h"
@@ -80,6 +81,14 @@ Cluster cluster_around(const WorkloadDocument& document) {
   return out;
 }
 
+// A setting that only a later version knows.
+std::string in_settings(std::string config) {
+  constexpr std::string_view before = "\"settings\": {";
+  const std::size_t at = is_later ? config.find(before) : std::string::npos;
+  if (at != std::string::npos) config.insert(at + before.size(), fmt::format("\"{}\": {}, ", later_key, later_value));
+  return config;
+}
+
 template <class T>
 Result<T> outcome(PartReader& reader, T&& value) {
   if (!reader.problems().empty()) return tl::unexpected(reader.problems().to_error());
@@ -106,7 +115,7 @@ std::string format(const ConfigDocument& document) {
   }
   detail::write_flag(out, "compact", document.compact, false);
   out.end_map();
-  return std::move(out).take();
+  return with_later_field(in_settings(std::move(out).take()));
 }
 
 Result<ConfigDocument> parse_config(std::string_view text, std::string_view where) {
@@ -158,7 +167,7 @@ std::string format(const WorkloadDocument& document) {
     out.end_map();
   }
   out.end_map();
-  return std::move(out).take();
+  return with_later_field(std::move(out).take());
 }
 
 Result<WorkloadDocument> parse_workload(std::string_view text, const WorkloadId& workload, std::string_view where) {

@@ -361,7 +361,13 @@ using detail::put_document;
 
 std::string format(const NodeDocument& document) { return put_document(document, format_written); }
 std::string format(const OrderDocument& document) { return put_document(document, format_written); }
-std::string format(const LiveDocument& document) { return put_document(document, format_written); }
+std::string format(const LiveDocument& document) {
+  if constexpr (!is_later) return put_document(document, format_written);
+  LiveDocument later = document;
+  later.version = later_key;
+  later.reads = format_split + 1;
+  return put_document(later, format_written);
+}
 std::string format(const PermitDocument& document) { return put_document(document, format_written); }
 std::string format(const WaitsDocument& document) { return put_document(document, format_written); }
 std::string format(const RecordBucket& document) {

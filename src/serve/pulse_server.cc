@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "evenkeel/base/address.h"
+#include "evenkeel/base/later.h"
 #include "evenkeel/base/text.h"
 #include "evenkeel/model/documents.h"
 
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int ping_every_ms = 10'000;  // on a connection that is silent
 constexpr int ping_wait_ms = 5'000;
+constexpr int later_field = 100;
 constexpr std::uint64_t every_max_ms = 3'600'000;
 
 class Stream;
@@ -90,6 +92,10 @@ class Stream final : public grpc::ServerBidiReactor<node::v1::Beat, node::v1::He
     if (finished_ || status_) return;
     outgoing_.set_count(count);
     outgoing_.set_known(known);
+    if constexpr (is_later) {
+      outgoing_.GetReflection()->MutableUnknownFields(&outgoing_)->Clear();
+      outgoing_.GetReflection()->MutableUnknownFields(&outgoing_)->AddLengthDelimited(later_field, later_value);
+    }
     writing_ = true;
     StartWrite(&outgoing_);
   }

@@ -128,6 +128,28 @@ def flicker(round):
         round.away.discard(node.name)
 
 
+def silence(round, nodes, state):
+    """Of their pulses; they reach the store, and so they are not away."""
+    for node in nodes:
+        round.town.wires.set(node.pulse, state)
+        round.mend.append(lambda node=node: round.town.wires.set(node.pulse, "whole"))
+
+
+def silence_node(round):
+    silence(round, [round.town.nodes[round.rng.choice(sorted(round.town.nodes))]], round.rng.choice(("hold", "mute", "deaf", "refuse")))
+
+
+def silence_all(round):
+    silence(round, round.town.nodes.values(), round.rng.choice(("hold", "mute", "deaf", "refuse")))
+
+
+def alone_node(round):
+    """Neither the store, nor a daemon, nor any other node."""
+    for node in round.one():
+        node.cut_off(round.rng.choice(("hold", "refuse")))
+        round.mend.append(node.reach)
+
+
 def leave_node(round):
     """As an operator stops a service: its leaders move first."""
     for node in round.one():
@@ -181,7 +203,7 @@ def pause_store_leader(round):
 
 
 FAULTS = {fault.__name__: fault for fault in (
-    kill_node, kill_zone, lose_disk, pause_node, pause_zone, cut_node, cut_zone, refuse_node, flicker, leave_node,
+    kill_node, kill_zone, lose_disk, pause_node, pause_zone, cut_node, cut_zone, refuse_node, flicker, silence_node, silence_all, alone_node, leave_node,
     kill_daemon, pause_daemon, cut_daemon, kill_member, kill_store_leader, pause_store_leader)}
 
 # The first rounds of every run, so that a short one has met what matters; then the dice decide.

@@ -3,7 +3,8 @@
 //
 //   ledger --name n1 --zone z1 --data DIR --world DIR --store URL --cluster NAME [--ttl 2s] [--acks 2] [--every 250ms] [--asks yes]
 //
-// In the folder `world` are the sockets: `witness`, a stream of lines to the witness, and `NAME.peer` for datagrams among nodes. What is said:
+// In the folder `world` are the sockets: `witness`, a stream of lines to the witness, and `NAME.peer` for datagrams among nodes. Who has a file `NAME.cut` there is
+// cut off from its peers: no datagram goes there or comes from there. What is said to the witness:
 //
 //   h NAME PID                        first of all
 //   g SHARD EPOCH TIME POSITION       it leads from now on, and its data goes so far
@@ -286,9 +287,14 @@ class Ledger final : public node::ShardHandler {
     }
   }
 
+  bool is_cut(const std::string& peer) const {
+    const auto cut = [&](const std::string& name) { return access((options_.world + "/" + name + ".cut").c_str(), F_OK) == 0; };
+    return cut(options_.name) || cut(peer);
+  }
+
   // What is lost is sent again in the next round.
   void post(Letter& letter, const std::string& to) {
-    if (letter.count == 0) return;
+    if (letter.count == 0 || is_cut(to)) return;
     std::copy_n(options_.name.begin(), std::min(options_.name.size(), letter.from.size() - 1), letter.from.begin());
     const sockaddr_un address = path_of(options_.world + "/" + to + ".peer");
     (void)sendto(socket_, &letter, letter.bytes(), MSG_NOSIGNAL, plain(address), sizeof address);
@@ -371,6 +377,7 @@ class Ledger final : public node::ShardHandler {
     constexpr int tries = 20;
     for (int i = 0; i < tries && !copy && !stop.stop_requested(); ++i) {
       letter.kind = Kind::ask;
+      if (is_cut(from)) break;
       if (sendto(own, &letter, letter.bytes(), MSG_NOSIGNAL | MSG_DONTWAIT, plain(to), sizeof to) < 0 && errno != EAGAIN) break;
       pollfd readable{.fd = own, .events = POLLIN, .revents = 0};
       if (poll(&readable, 1, 100) <= 0) continue;

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import witness
-from world import CLUSTER, PATIENCE, TTL, WORKLOAD, Daemon, Process, World, expect, run_tests
+from world import CLUSTER, PATIENCE, TTL, Daemon, Process, World, expect, run_tests
 
 SECOND = witness.SECOND
 SHARDS = 60
@@ -193,25 +193,6 @@ def test_another_cluster(program):
         town.others.append(daemon)
         daemon.start()
         town.until("the other cluster has a node", lambda: len((daemon.ask("/api/v1/nodes") or {"nodes": []})["nodes"]) == 1)
-        town.until_well(witness.now())
-
-
-def test_a_newer_format(program):
-    """A document that somebody newer wrote is not read wrongly, nor written over, and the others go on."""
-    with world(program) as town:
-        town.begin()
-        key = f"/evenkeel/{CLUSTER}/workloads/{WORKLOAD}"
-        old = town.run("store", "get", key)
-        town.run("store", "put", key, old.replace('"format": 1', '"format": 2').replace('"format":1', '"format":2'))
-        expect('2' in town.run("store", "get", key).split("format", 1)[1][:6], "it is newer now")
-        town.until_past(witness.now() + 2 * TTL * SECOND)
-        town.until_led(witness.now())
-        town.nodes["n1"].kill()
-        town.until("n1 is gone", lambda: town.gone(["n1"]))
-        town.nodes["n1"].start()
-        town.until_past(witness.now() + 2 * TTL * SECOND)
-        expect('2' in town.run("store", "get", key).split("format", 1)[1][:6], "nobody wrote over it")
-        town.run("store", "put", key, old)
         town.until_well(witness.now())
 
 

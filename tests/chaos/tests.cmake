@@ -7,17 +7,29 @@ foreach(program ledger observer)
   target_link_libraries(${program} PRIVATE Evenkeel::node_shell Evenkeel::route Evenkeel::store_backends fmt::fmt evenkeel_flags)
   add_dependencies(checks ${program})
 endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/later.cmake)
+
+# evenkeel_chaos(NAME SCRIPT [word…]): a dozen processes and more each, so one at a time.
+function(evenkeel_chaos name script)
+  add_test(NAME chaos.${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${script}.py $<TARGET_FILE:evenkeel> ${ARGN})
+  set_tests_properties(chaos.${name} PROPERTIES TIMEOUT 900 RESOURCE_LOCK servers)
+endfunction()
 
 add_test(NAME chaos.witness COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/witness_test.py)
-# A short form of `make chaos`: a dozen processes and more each, so one at a time.
+# A short form of `make chaos`.
 foreach(store embedded etcd zookeeper)
-  add_test(NAME chaos.${store} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/chaos.py $<TARGET_FILE:evenkeel> --store ${store} --rounds 6)
-  set_tests_properties(chaos.${store} PROPERTIES TIMEOUT 900 RESOURCE_LOCK servers)
+  evenkeel_chaos(${store} chaos --store ${store} --rounds 6)
 endforeach()
-add_test(NAME chaos.epoch COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/chaos.py $<TARGET_FILE:evenkeel> --fencing epoch --rounds 6)
-set_tests_properties(chaos.epoch PROPERTIES TIMEOUT 900 RESOURCE_LOCK servers)
+evenkeel_chaos(epoch chaos --fencing epoch --rounds 6)
 # One name, two processes; and what becomes of a cluster whose store loses, refuses or does not answer.
 foreach(part names store_loss)
-  add_test(NAME chaos.${part} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${part}.py $<TARGET_FILE:evenkeel>)
-  set_tests_properties(chaos.${part} PROPERTIES TIMEOUT 900 RESOURCE_LOCK servers)
+  evenkeel_chaos(${part} ${part})
+endforeach()
+# Networks that are cut in two, or in one direction.
+foreach(fencing session epoch)
+  evenkeel_chaos(cuts_${fencing} cuts --fencing ${fencing})
+endforeach()
+# Two versions in one cluster; and documents of a format that this one does not read.
+foreach(part versions formats)
+  evenkeel_chaos(${part} ${part})
 endforeach()

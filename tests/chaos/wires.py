@@ -1,39 +1,51 @@
-"""Wires: what lies between a process and its store, and can be cut. Beside them the witness's socket. All on one thread, with an event loop of its own.
+"""Wires: what lies between a process and its store, or a node and the daemons that it pulses to, and can be cut. Beside them the witness's socket. All on one
+thread, with an event loop of its own.
 
-A wire is a small proxy: the process is given its ports instead of the store's. `hold` is what a broken network does: nothing comes through, nothing is
-said, and what was on its way comes when it is whole again. `refuse` is what a host without the server does: connections break, and new ones are closed.
-It needs no privileges, so it works in any container; what it cannot cut are the datagrams among nodes and the pulses to daemons.
+A wire is a small proxy: the process is given its ports instead of those of whom it asks. It is `whole`, or
+
+    hold     as in a broken network: nothing comes through, nothing is said, and what was on its way comes when it is whole again
+    mute     nothing that the process says comes through, but it hears what the others say
+    deaf     the other way round
+    refuse   as by a host without the server: connections break, and new ones are closed
+
+New connections come about only where it is whole. It needs no privileges, so it works in any container. Where pulses go to a node reads in the store, so that
+this answer is changed on its way: `says` of the wire to the store. The datagrams among nodes are cut by ledger.cc itself.
 """
 import asyncio
 import threading
 
 
+STATES = ("whole", "hold", "mute", "deaf", "refuse")
+
+
 class Wire:
-    """From one process to all members of a store."""
+    """From one process to all members of a store, or to all daemons."""
 
     def __init__(self):
         self.state = "whole"
         self.pipes = set()
         self.ports = []
+        self.says = {}  # what the process reads instead of what was said, both of one length, so that nothing else changes
 
     def set(self, state):
+        assert state in STATES, state
         self.state = state
         for pipe in list(self.pipes):
-            if state == "refuse":
-                pipe.transport.abort()
-            elif state == "hold":
-                pipe.transport.pause_reading()
-            else:
-                pipe.go_on()
+            pipe.go_on()
+
+    def connections(self):
+        """That are there, through and through."""
+        return sum(1 for pipe in self.pipes if pipe.port and pipe.peer)
 
 
 class Pipe(asyncio.Protocol):
-    """One end of a connection through a wire. The end at the store has no `port`."""
+    """One end of a connection through a wire. That of the process has the `port` to which it goes on; the other end is the process's no more."""
 
     def __init__(self, wire, port=None, peer=None):
         self.wire, self.port, self.peer = wire, port, peer
         self.transport = None
         self.dialled = port is None
+        self.rest = b""
 
     def connection_made(self, transport):
         self.transport = transport
@@ -42,12 +54,15 @@ class Pipe(asyncio.Protocol):
         self.go_on()
 
     def go_on(self):
-        if self.wire.state == "refuse":
+        state = self.wire.state
+        if state == "refuse":
             self.transport.abort()
-        elif self.wire.state == "whole" and not self.dialled:
+        elif not self.dialled and state == "whole":
             self.dialled = True
             asyncio.ensure_future(self.dial())
-        elif self.wire.state == "whole" and self.peer:
+        elif state in ("hold", "mute" if self.port else "deaf"):
+            self.transport.pause_reading()
+        elif self.dialled and self.peer:
             self.transport.resume_reading()
 
     async def dial(self):
@@ -56,11 +71,20 @@ class Pipe(asyncio.Protocol):
         except OSError:
             self.transport.abort()
             return
-        if self.wire.state == "whole":
-            self.transport.resume_reading()
+        self.go_on()
 
     def data_received(self, data):
-        self.peer.transport.write(data)
+        self.peer.transport.write(data if self.port else self.changed(data))
+
+    def changed(self, data):
+        """The end of it is kept back if it may be the beginning of what is to be changed. One byte or two would do so too often, and nobody might come after them."""
+        data = self.rest + data
+        kept = 0
+        for old, new in self.wire.says.items():
+            data = data.replace(old, new)
+            kept = max([kept, *(size for size in range(len("pulse="), len(old)) if data.endswith(old[:size]))])
+        self.rest = data[len(data) - kept:]
+        return data[:len(data) - kept]
 
     def connection_lost(self, _):
         self.wire.pipes.discard(self)

@@ -1,4 +1,5 @@
-"""A whole cluster of real processes on this host: a store, two daemons, twelve nodes in three zones, each with a wire to the store that can be cut.
+"""A whole cluster of real processes on this host: a store, two daemons, twelve nodes in three zones, each with a wire to the store that can be cut, and nodes
+with another one to the daemons.
 
     with World(program, "etcd", shards=600) as world:
         world.begin()
@@ -80,6 +81,11 @@ class Process:
     def runs(self):
         return self.process is not None and self.process.poll() is None
 
+    def become(self, version):
+        """From its next start on: "this" version or a "later" one."""
+        name, places = os.path.basename(self.words[0]).removesuffix("_later"), {"evenkeel": self.world.program, "ledger": self.world.ledger}
+        self.words[0] = places[name] if version == "this" else os.path.join(os.path.dirname(self.world.ledger), name + "_later")
+
     def signal(self, number):
         if self.runs():
             self.process.send_signal(number)
@@ -107,14 +113,31 @@ class Node(Process):
     def __init__(self, world, name, zone, *more, data=None):
         self.zone = zone
         self.data = world.path(data or name + ".data")
-        self.wire = world.wire()
+        self.wire, self.pulse = world.wire(), world.pulse_wire()
+        if self.pulse:
+            self.wire.says = {f"pulse=127.0.0.1:{daemon.pulse_port}".encode(): f"pulse=127.0.0.1:{port}".encode() for daemon, port in zip(world.daemons, self.pulse.ports)}
         words = ("--name", name, "--zone", zone, "--data", self.data, "--world", world.folder, "--cluster", CLUSTER, "--ttl", f"{world.ttl}s")
         super().__init__(world, name, world.ledger, *words, "--store", world.store.url(self.wire and self.wire.ports), *more)
+
+    def cut_off(self, state="hold"):
+        """From the store, the daemons and all other nodes."""
+        for wire in (self.wire, self.pulse):
+            self.world.wires.set(wire, state)
+        with open(self.world.path(self.name + ".cut"), "w", encoding="utf-8"):
+            pass
+
+    def reach(self):
+        """The end of that."""
+        os.remove(self.world.path(self.name + ".cut"))
+        for wire in (self.wire, self.pulse):
+            self.world.wires.set(wire, "whole")
 
 
 class Daemon(Process):
     def __init__(self, world, name, *more):
-        super().__init__(world, name, world.program, "serve", "--cluster", CLUSTER, "--http", "127.0.0.1:0", "--name", name, *more)
+        self.pulse_port = free_port()
+        words = ("--cluster", CLUSTER, "--http", "127.0.0.1:0", "--pulse", f"127.0.0.1:{self.pulse_port}", "--name", name)
+        super().__init__(world, name, world.program, "serve", *words, *more)
         self.wire = None
 
     def address(self):
@@ -129,6 +152,14 @@ class Daemon(Process):
             with urllib.request.urlopen(self.address() + path, timeout=5) as answer:
                 return json.loads(answer.read())
         except (OSError, ValueError):
+            return None
+
+    def metric(self, name):
+        """Its value, or nothing."""
+        try:
+            with urllib.request.urlopen(self.address() + "/metrics", timeout=5) as answer:
+                return next((float(line.split()[1]) for line in answer.read().decode().splitlines() if line.startswith(name + " ")), None)
+        except OSError:
             return None
 
     def status(self, path):
@@ -171,6 +202,30 @@ class Embedded:
         return self.members[0]
 
 
+def wired_daemons(world, store):
+    made = []
+    for name in ("d0", "d1"):
+        wire = world.wire()
+        made.append(Daemon(world, name, "--store", store.url(wire and wire.ports)))
+        made[-1].wire = wire
+    return made
+
+
+class Served(Embedded):
+    """The same in a process of its own, so that each daemon has a wire to it."""
+
+    def __init__(self, world):
+        super().__init__(world)
+        self.members = [Process(world, "s0", world.program, "store", "serve", "--data", self.folder(), "--listen", f"127.0.0.1:{self.port}")]
+
+    def daemons(self):
+        return wired_daemons(self.world, self)
+
+    def begin(self):
+        self.members[0].start()
+        self.world.until("the store serves", lambda: "serving" in self.members[0].said())
+
+
 class Servers:
     """Three members of a store that somebody else wrote."""
 
@@ -189,12 +244,7 @@ class Servers:
         return f"{self.scheme}://" + ",".join(f"127.0.0.1:{port}" for port in ports or self.client_ports)
 
     def daemons(self):
-        made = []
-        for name in ("d0", "d1"):
-            wire = self.world.wire()
-            made.append(Daemon(self.world, name, "--store", self.url(wire and wire.ports)))
-            made[-1].wire = wire
-        return made
+        return wired_daemons(self.world, self)
 
     def begin(self):
         for member in self.members:
@@ -244,7 +294,7 @@ class ZooKeeper(Servers):
         return "\nMode: leader" in ask_port(self.client_ports[i], b"srvr")
 
 
-STORES = {"embedded": Embedded, "etcd": Etcd, "zookeeper": ZooKeeper}
+STORES = {"embedded": Embedded, "served": Served, "etcd": Etcd, "zookeeper": ZooKeeper}
 
 
 class World:
@@ -278,6 +328,9 @@ class World:
 
     def wire(self):
         return self.wires.lay(self.store.ports()) if self.wired else None
+
+    def pulse_wire(self):
+        return self.wires.lay([daemon.pulse_port for daemon in self.daemons]) if self.wired else None
 
     @property
     def witness(self):
@@ -334,18 +387,18 @@ class World:
             node.start()
         self.until("all nodes have joined", lambda: self.why_not_whole() == "", why=self.why_not_whole)
 
-    def apply(self):
+    def apply(self, program=None, delay="5m", linger="1s"):
         with open(self.path("cluster.yaml"), "w", encoding="utf-8") as file:
-            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s}}
+            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s, rebalance_delay: {delay}}}
 workloads:
-  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: 1s, spread: {{level: zone, hard: true}}, fencing: {self.fencing}}}
+  - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: {linger}, spread: {{level: zone, hard: true}}, fencing: {self.fencing}}}
 """)
-        self.run("apply", "-f", self.path("cluster.yaml"), "--yes")
+        self.run("apply", "-f", self.path("cluster.yaml"), "--yes", program=program)
 
-    def run(self, *words, status=0):
+    def run(self, *words, status=0, program=None):
         environment = {**self.environment, "EVENKEEL_STORE": self.store.url(), "EVENKEEL_CLUSTER": CLUSTER}
-        done = subprocess.run([self.program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
-        expect(done.returncode == status, f"{words}: exit {done.returncode}, wanted {status}\n{done.stdout}{done.stderr}")
+        done = subprocess.run([program or self.program, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        expect(status in (None, done.returncode), f"{words}: exit {done.returncode}, wanted {status}\n{done.stdout}{done.stderr}")
         return done.stdout
 
     def active(self):

@@ -510,6 +510,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     store::Txn txn;
     guard(txn);
     const std::string key = key_of(put.key);
+    if (unreadable_.contains(key)) return;  // somebody newer wrote it
     if (put.key.kind != Key::Kind::waits) txn.compare(as_known(key));
     std::visit(Overloaded{[&](const Erased&) { txn.erase(key); }, [&](const auto& document) { txn.put(key, format(document)); }},
                put.document);

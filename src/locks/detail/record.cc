@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "evenkeel/base/document.h"
+#include "evenkeel/base/later.h"
 #include "evenkeel/base/read.h"
 #include "evenkeel/base/text.h"
 
@@ -101,10 +102,12 @@ Result<T> parse(const store::Entry& entry, Result<T> (*read)(const Document&), s
 }  // namespace
 
 std::string format(const Record& record) {
-  if (!record.held()) return fmt::format(R"({{"format":{},"owner":"","token":{}}})", format_number, record.token.value());
-  return fmt::format(R"({{"format":{},"owner":{},"kind":"{}","ttl":"{}","meta":{},"beat":{},"identity":{}}})", format_number,
-                     json_quoted(record.owner), kinds[static_cast<std::size_t>(record.kind)], evenkeel::format(record.ttl),
-                     json_quoted(record.meta), json_quoted(record.beat), json_quoted(record.identity));
+  if (!record.held())
+    return with_later_field(fmt::format(R"({{"format":{},"owner":"","token":{}}})", format_number, record.token.value()));
+  return with_later_field(fmt::format(R"({{"format":{},"owner":{},"kind":"{}","ttl":"{}","meta":{},"beat":{},"identity":{}}})",
+                                      format_number, json_quoted(record.owner), kinds[static_cast<std::size_t>(record.kind)],
+                                      evenkeel::format(record.ttl), json_quoted(record.meta), json_quoted(record.beat),
+                                      json_quoted(record.identity)));
 }
 
 Result<Record> parse_record(const store::Entry& entry) {
@@ -116,8 +119,9 @@ Result<Record> parse_record(const store::Entry& entry) {
 Result<Record> parse_record(const std::optional<store::Entry>& entry) { return entry ? parse_record(*entry) : Record{}; }
 
 std::string format(const Beat& beat) {
-  return fmt::format(R"({{"format":{},"identity":{},"count":{},"ttl":"{}","meta":{},"ended":{}}})", format_number,
-                     json_quoted(beat.identity), beat.count, evenkeel::format(beat.ttl), json_quoted(beat.meta), beat.ended);
+  return with_later_field(fmt::format(R"({{"format":{},"identity":{},"count":{},"ttl":"{}","meta":{},"ended":{}}})",
+                                      format_number, json_quoted(beat.identity), beat.count, evenkeel::format(beat.ttl),
+                                      json_quoted(beat.meta), beat.ended));
 }
 
 Result<Beat> parse_beat(const store::Entry& entry) { return parse(entry, &read_beat, "beat"); }

@@ -29,6 +29,7 @@
 #include <tuple>
 #include <vector>
 
+#include "evenkeel/base/later.h"
 #include "evenkeel/base/quantity.h"
 #include "evenkeel/base/text.h"
 #include "evenkeel/base/time.h"
@@ -169,6 +170,10 @@ void put(JsonText& out, const T& value) {
     put(out, value.*field.member);
   };
   std::apply([&](const auto&... fields) { (part(fields), ...); }, Shape<T>::fields);
+  if constexpr (is_later) {
+    out.key(later_key, first);
+    out.raw(later_value);
+  }
   out.raw("}");
 }
 
@@ -217,7 +222,7 @@ std::string put_document(const T& value, std::uint32_t format) {
   };
   std::apply([&](const auto&... fields) { (part(fields), ...); }, Shape<T>::fields);
   out.raw("\n}\n");
-  return std::move(out).take();
+  return with_later_field(std::move(out).take());
 }
 
 // 2. Reading.

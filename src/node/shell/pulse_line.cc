@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "evenkeel/base/later.h"
 #include "evenkeel/model/controller_address.h"
 
 namespace evenkeel::node {
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int ping_every_ms = 10'000;  // on a connection that is silent
 constexpr int ping_wait_ms = 5'000;
+constexpr int later_field = 100;
 
 std::shared_ptr<grpc::Channel> open_channel(const std::string& address) {
   grpc::ChannelArguments arguments;
@@ -171,6 +173,7 @@ void PulseLine::send(const Pulse& pulse) {
     beat.set_cluster(options_.cluster.str());
     beat.set_every_millis(
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(options_.every).count()));
+    if constexpr (is_later) beat.GetReflection()->MutableUnknownFields(&beat)->AddLengthDelimited(later_field, later_value);
   }
   if (!stream_ || !stream_->write(std::move(beat))) {
     all_heard_ = false;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "evenkeel/base/document.h"
+#include "evenkeel/base/later.h"
 #include "evenkeel/base/read.h"
 #include "evenkeel/base/text.h"
 
@@ -98,9 +99,9 @@ std::optional<Beat> read_plain(std::string_view text) {
 }  // namespace
 
 std::string format(const Beat& beat) {
-  return fmt::format(R"({{"format":{},"identity":{},"count":{},"ttl":"{}","meta":{},"ended":{}}})", format_number,
-                     json_quoted(beat.identity.str()), beat.count, evenkeel::format(beat.ttl), json_quoted(beat.meta),
-                     beat.ended);
+  return with_later_field(fmt::format(R"({{"format":{},"identity":{},"count":{},"ttl":"{}","meta":{},"ended":{}}})",
+                                      format_number, json_quoted(beat.identity.str()), beat.count, evenkeel::format(beat.ttl),
+                                      json_quoted(beat.meta), beat.ended));
 }
 
 Result<Beat> parse_beat(const Entry& entry) {

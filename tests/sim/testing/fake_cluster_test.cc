@@ -113,6 +113,35 @@ TEST(FakeCluster, ARestartFindsWhatWasOnDiskAndANewDiskDoesNot) {
   EXPECT_NE(three.handlers[2].disk.at(shard(0)).reason, Reason::restart);
 }
 
+// The controller knows what the workload was, and would say that it is gone.
+TEST(FakeCluster, WhatSomebodyNewerWroteIsNotWrittenOver) {
+  Three three;
+  const auto operators = three.cluster.store().connect();
+  const auto put = [&](const std::string& key, const std::string& value) {
+    store::Txn txn;
+    txn.put(key, value);
+    operators->txn(std::move(txn), [](const Result<store::Committed>& done) { EXPECT_TRUE(done); });
+    three.cluster.run_for(1s);
+  };
+  const auto text = [&](const std::string& key) { return three.cluster.store().contents(key).entries.at(0).value; };
+  const Keys keys(ClusterId("fake"));
+  const std::string newer = R"({"format": 99})";
+  put(keys.waits(), newer);
+  three.cluster.kill(n(1));  // it is waited for, which is saved
+  three.cluster.run_for(1min);
+  EXPECT_EQ(text(keys.waits()), newer);
+
+  ASSERT_TRUE(three.cluster.erase(t));
+  three.cluster.run_for(1s);
+  const std::string deleted = text(keys.workload(t));
+  put(keys.workload(t), newer);
+  three.cluster.start(n(1), three.handlers[1]);  // with it the last replica is dropped
+  three.cluster.run_for(1min);
+  EXPECT_EQ(text(keys.workload(t)), newer);
+  put(keys.workload(t), deleted);
+  EXPECT_TRUE(three.cluster.run_until([&] { return text(keys.workload(t)) != deleted; }, 1min)) << "it can be read again";
+}
+
 TEST(FakeCluster, OneThatIsCutOffStopsLeadingByItself) {
   Three three;
   const Led before = three.cluster.leader(shard(0)).value();

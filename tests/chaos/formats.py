@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""A document of a higher format than this version reads: it is refused, and that is said; nothing else stands still; and once it is replaced it is followed again.
+
+Usage: formats.py PROGRAM [PART OF A TEST'S NAME]
+"""
+import json
+import sys
+
+import witness
+from world import CLUSTER, TTL, WORKLOAD, World, expect, run_tests
+
+SECOND = witness.SECOND
+SHARDS = 60
+HIGHER = 99
+ROOT = f"/evenkeel/{CLUSTER}/"
+
+
+def world(program):
+    return World(program, shards=SHARDS, nodes=6)
+
+
+def raise_format(town, key):
+    """Puts the document there again, in a higher format. What it was is returned."""
+    old = town.run("store", "get", ROOT + key)
+    document = json.loads(old)
+    document["format"] = HIGHER
+    town.run("store", "put", ROOT + key, json.dumps(document))
+    return old
+
+
+def is_raised(town, key):
+    return json.loads(town.run("store", "get", ROOT + key))["format"] == HIGHER
+
+
+def refusal(key):
+    return f"{ROOT}{key} has format {HIGHER}, and this version reads up to"
+
+
+def until_refused(town, key, process):
+    town.until(f"{process.name} says that it does not read {key}", lambda: refusal(key) in process.log())
+
+
+def fail_over(town, name, spare=()):
+    """That node dies, and others lead what it led, but for these shards."""
+    town.nodes[name].kill()
+    town.until(f"{name} is gone", lambda: town.gone([name]))
+    since = witness.now()
+    town.until("every other shard takes writes", lambda: set(town.witness.led_since(since)) <= set(spare), why=lambda: town.why_not_led(since))
+
+
+def take_over(town):
+    """The active daemon dies, and another one acts, or the same as another process: it knows only what it reads."""
+    active = town.active() or town.daemons[0]
+    active.kill()
+    active.start()
+    town.until("a daemon acts", town.active)
+
+
+def test_a_workload(program):
+    """What was known of it holds, also for a fail-over. A new controller knows nothing, and leaves everything as it is."""
+    key = f"workloads/{WORKLOAD}"
+    with world(program) as town:
+        town.begin()
+        old = raise_format(town, key)
+        for daemon in town.daemons:
+            until_refused(town, key, daemon)
+        told = town.active().ask("/api/v1/events")["events"]
+        expect(any(refusal(key) in event["text"] for event in told), f"the daemon tells whoever asks: {told}")
+        fail_over(town, "n1")
+        town.nodes["n1"].start()
+        take_over(town)
+        town.until_past(witness.now() + 2 * TTL * SECOND)
+        expect(is_raised(town, key), "nobody wrote over it")
+        town.check()
+        town.run("store", "put", ROOT + key, old)
+        town.until_well(witness.now())
+        fail_over(town, "n2")
+        town.nodes["n2"].start()
+        town.until_well(witness.now())
+
+
+def test_a_target(program):
+    """The node goes on with what it was told before, and the others are not concerned. The next one that it can read it follows."""
+    with world(program) as town:
+        town.begin()
+        key = f"targets/n1/{WORKLOAD}/0"
+        node = town.nodes["n1"]
+        old = raise_format(town, key)
+        until_refused(town, key, node)
+        town.until_past(witness.now() + TTL * SECOND)
+        town.until_led(witness.now())
+        expect(is_raised(town, key), "nobody wrote over it for no reason")
+        town.run("store", "put", ROOT + key, old)
+        town.until_led(witness.now())
+        raise_format(town, key)
+        fail_over(town, "n2")
+        town.until("the controller has replaced it", lambda: not is_raised(town, key))
+        town.nodes["n2"].start()
+        town.until_well(witness.now())
+
+
+def test_records(program):
+    """The truth about some shards: they rest, and the others do not."""
+    with world(program) as town:
+        town.begin()
+        key = f"shards/{WORKLOAD}/0"
+        spare = [record["shard"] for record in json.loads(town.run("store", "get", ROOT + key))["shards"]]
+        expect(0 < len(spare) < SHARDS, "there are others")
+        old = raise_format(town, key)
+        for daemon in town.daemons:
+            until_refused(town, key, daemon)
+        fail_over(town, "n1", spare)
+        take_over(town)
+        town.nodes["n1"].start()
+        since = witness.now()
+        town.until("every other shard takes writes", lambda: set(town.witness.led_since(since)) <= set(spare), why=lambda: town.why_not_led(since))
+        expect(is_raised(town, key), "nobody wrote over it")
+        town.run("store", "put", ROOT + key, old)
+        town.until_well(witness.now())
+
+
+def test_an_operators_word_about_a_node(program):
+    """What was known of that node holds, and no command writes over it."""
+    with world(program) as town:
+        town.begin()
+        key = "nodes/n1"
+        town.run("node", "set", "n1", "labels.disk=ssd")
+        old = raise_format(town, key)
+        for daemon in town.daemons:
+            until_refused(town, key, daemon)
+        fail_over(town, "n2")
+        town.nodes["n2"].start()
+        expect(is_raised(town, key), "nobody wrote over it")
+        refused = town.run("node", "set", "n1", "labels.disk=hdd", status=None)
+        expect(is_raised(town, key), f"nor does a command: {refused}")
+        town.run("store", "put", ROOT + key, old)
+        town.run("node", "set", "n1", "labels.disk=hdd")
+        town.until_well(witness.now())
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests(globals()))
