@@ -22,6 +22,7 @@ std::span<const BrokenName> all_broken() {
       BrokenName{Broken::unguarded_writes, "unguarded writes"},
       BrokenName{Broken::first_step_too_early, "first step too early"},
       BrokenName{Broken::go_on_unread, "go on without reading"},
+      BrokenName{Broken::write_over_newer, "write over newer"},
       BrokenName{Broken::skip_seal, "skip the seal"},
       BrokenName{Broken::too_few_seals, "too few seals"},
       BrokenName{Broken::empty_may_lead, "one without data may lead"},

@@ -25,6 +25,7 @@ enum class Broken : std::uint8_t {
   unguarded_writes,        // a deposed controller's writes are not refused
   first_step_too_early,    // an elected controller acts on what it happens to know
   go_on_unread,            // a write of unknown outcome counts as not done
+  write_over_newer,        // a document that cannot be read is written over by what was known before
   // Leadership.
   skip_seal,              // the best of those that are there leads, sealed or not
   too_few_seals,          // one seal is enough, whatever acks says

@@ -198,6 +198,27 @@ std::string first_step_of_a_late_one(control::Broken broken) {
   return simulation.violation().value_or("");
 }
 
+// How long it has waited, by a later version; then a node is lost, and waited for.
+std::string writes_over_newer(control::Broken broken) {
+  const auto story = parse_story(
+      "cluster: pages\nnodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 4, replicas: 2}]\n---\n",
+      "newer");
+  Simulation simulation(
+      {.seed = 1, .cluster = story->cluster, .broken = broken, .check = false});  // a checker lets only controllers write it
+  simulation.run_until(5s);
+  const auto operators = simulation.store().connect("operators");
+  const std::string newer = R"({"format": 99})";
+  store::Txn txn;
+  txn.put(simulation.keys().waits(), newer);
+  operators->txn(std::move(txn), [](const Result<store::Committed>& done) { EXPECT_TRUE(done.has_value()); });
+  simulation.run_until(6s);
+  const auto killed = simulation.perform({Action::Kind::kill, {.node = NodeId("n3")}});
+  EXPECT_TRUE(killed.has_value()) << killed.error().message;
+  simulation.run_until(1min);
+  const std::string now = simulation.store().contents(simulation.keys().waits()).entries.at(0).value;
+  return now == newer ? "" : fmt::format("what a later version has waited is now {}", now);
+}
+
 // What no story tells, and where it is told.
 struct Elsewhere {
   Broken broken;
@@ -207,10 +228,10 @@ const std::vector<Elsewhere>& elsewhere() {
   using enum control::Broken;
   using Node = node::Broken;
   static const std::vector<Elsewhere> all{
-      {first_step_too_early, "below"},       {tell_before_inventory, "tests/control"}, {go_on_unread, "tests/control"},
-      {remove_while_live, "tests/control"},  {remove_last_copy, "tests/control"},      {permit_until_whole, "tests/control"},
-      {lead_over_half, "tests/control"},     {go_on_from_the_past, "tests/control"},   {Node::obey_old, "tests/node"},
-      {Node::lead_until_done, "tests/node"}, {Node::try_again_at_once, "tests/node"},
+      {first_step_too_early, "below"},       {write_over_newer, "below"},           {tell_before_inventory, "tests/control"},
+      {go_on_unread, "tests/control"},       {remove_while_live, "tests/control"},  {remove_last_copy, "tests/control"},
+      {permit_until_whole, "tests/control"}, {lead_over_half, "tests/control"},     {go_on_from_the_past, "tests/control"},
+      {Node::obey_old, "tests/node"},        {Node::lead_until_done, "tests/node"}, {Node::try_again_at_once, "tests/node"},
   };
   return all;
 }
@@ -250,6 +271,11 @@ TEST(Mutations, AFirstStepTooEarlyIsNoticed) {
   EXPECT_NE(noticed, "");
   fmt::print("{:32} {:34} {}\n", name_of(control::Broken::first_step_too_early), "a controller that sees late",
              noticed.substr(0, 150));
+}
+
+TEST(Mutations, WritingOverWhatIsNewerIsNoticed) {
+  EXPECT_EQ(writes_over_newer(control::Broken::nothing), "");
+  EXPECT_NE(writes_over_newer(control::Broken::write_over_newer), "");
 }
 
 TEST(Mutations, AreAllThere) {

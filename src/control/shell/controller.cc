@@ -396,12 +396,17 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     return known == revisions_.end() ? store::absent(key) : store::unchanged(key, known->second);
   }
 
+  // Somebody newer wrote it, as far as one can tell who cannot read it.
+  bool is_newer(const std::string& key) const {
+    return unreadable_.contains(key) && options_.machine.broken != Broken::write_over_newer;
+  }
+
   void write(Commit commit) {
     if (!guard_) return;
     const WorkloadId workload = commit.records.workload;
     const Bucket bucket = commit.records.bucket;
     const std::string shards = keys_.shards(workload, bucket), view = keys_.view(workload, bucket);
-    if (unreadable_.contains(shards)) {  // the truth is not written over; the bucket rests until it can be read
+    if (is_newer(shards)) {  // the truth is not written over; the bucket rests until it can be read
       loop_.post(guarded([this, workload, bucket] { feed(Answered{workload, bucket, Answered::Outcome::unknown}); }));
       return;
     }
@@ -510,7 +515,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     store::Txn txn;
     guard(txn);
     const std::string key = key_of(put.key);
-    if (unreadable_.contains(key)) return;  // somebody newer wrote it
+    if (is_newer(key)) return;
     if (put.key.kind != Key::Kind::waits) txn.compare(as_known(key));
     std::visit(Overloaded{[&](const Erased&) { txn.erase(key); }, [&](const auto& document) { txn.put(key, format(document)); }},
                put.document);
