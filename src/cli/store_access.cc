@@ -119,7 +119,9 @@ StoreReach settle(Session& session, const Outside& outside, StoreReach reach, co
   const bool own = !says.store.empty() && reach.url == says.store;
   if (own && by_flag.empty()) session.context = context.name;
   if (own && context.named) take(reach.user, says.user);
-  take(reach.user, variable("EVENKEEL_STORE_USER"));
+  // The environment's user is for the environment's store, if that is another than the one that was asked for by name.
+  const std::string around = variable("EVENKEEL_STORE");
+  if (!own || !context.named || around.empty() || around == reach.url) take(reach.user, variable("EVENKEEL_STORE_USER"));
   if (own) take(reach.user, says.user);
   // A password is one user's; and if the context was not asked for by name, the environment's comes first.
   if (own && reach.user == says.user && (context.named || variable("EVENKEEL_STORE_PASSWORD").empty()))

@@ -179,6 +179,7 @@ void Participant::Work::join() {
           .on_idle =
               [this] {
                 if (!live_written_) write_live();
+                if (stage_ == Stage::closing) look_at_leaving();
               },
           .with_fewer = [this](std::size_t left) -> std::vector<store::Write> {
             if (!live_written_ || left >= live_.inventory) return {};

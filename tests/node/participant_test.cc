@@ -353,6 +353,9 @@ TEST(Participant, LeavesWhenItMay) {
   fixture.loop.run_for(2s);
   EXPECT_TRUE(left);
   for (const auto& replica : process.participant.replicas()) EXPECT_EQ(replica.state.str(), "offline");
+  for (const Report& report : fixture.controller.read_reports()) {  // the last one, too
+    for (const ReplicaReport& replica : report.replicas) EXPECT_EQ(replica.state.str(), "offline");
+  }
   EXPECT_FALSE(fixture.controller.read_live());
   EXPECT_NE(fixture.world.contents("/evenkeel/c1/beats/").entries.at(0).value.find("\"ended\":true"), std::string::npos);
 }

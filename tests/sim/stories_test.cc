@@ -21,7 +21,7 @@
 //   orphans, a store that lost it    orphans, store_put_back, store_lost_with_holders_away
 //   the view                         linger, drain; control/leadership_test; that routers never go back route/table_test
 //   a lost session                   cut, stale; node/participant_test, node/reconciler/sessions.story
-//   a workload's end                 delete; its highest epoch control/workloads_test
+//   a workload's end                 delete, made_again; its highest epoch control/workloads_test
 //   what is not believed             control/lies_test
 //   controllers come and go          controller, delay_kept, freeze_kept, deaf_controller; properties_test
 

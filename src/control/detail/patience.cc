@@ -15,7 +15,8 @@ void Machine::Work::take(Pulsed pulsed) {
   if (!active_ || world_.find_node(pulsed.pulse.node) == nullptr) return;
   const std::uint32_t n = world_.node(pulsed.pulse.node);
   NodeInfo& node = world_.nodes[n];
-  if (pulsed.pulse.incarnation != node.facts.incarnation) {
+  // By what was seen last: it may have come together with this.
+  if (pulsed.pulse.incarnation != (node.beat ? node.beat->incarnation : node.facts.incarnation)) {
     if (node.facts.joined && std::exchange(node.twin, pulsed.pulse.incarnation) != pulsed.pulse.incarnation)
       say(Event::Kind::node, std::nullopt, node.name,
           fmt::format("another process calls itself so, as {}: only {} counts", pulsed.pulse.incarnation,

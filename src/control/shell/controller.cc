@@ -1,5 +1,6 @@
 #include "evenkeel/control/shell/controller.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -82,6 +83,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void log(std::string_view what, const Error& error) const {
     if (options_.log != nullptr) options_.log->warn(what, {{"error", error.message}});
   }
+  // What is tried again each time is said now and then.
+  void complain(std::string_view what, const Error& error) {
+    if (loop_.now() < quiet_until_) return;
+    log(what, error);
+    quiet_until_ = later(loop_.now(), said_again);
+  }
   ControllerAddress address() const { return {options_.name, options_.http, options_.pulse}; }
   // Calls back only while the Controller is there.
   template <class Call>
@@ -89,6 +96,14 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     return [weak = weak_from_this(), call = std::move(call)](auto&&... values) mutable {
       if (const auto work = weak.lock(); work && !work->gone_) call(std::forward<decltype(values)>(values)...);
     };
+  }
+
+  // The same, and only if the store was not put back since: then it is an answer to another question.
+  template <class Call>
+  auto in_this_life(Call call) {
+    return guarded([this, life = life_, call = std::move(call)](auto&&... values) mutable {
+      if (life == life_) call(std::forward<decltype(values)>(values)...);
+    });
   }
 
   // 1. The office.
@@ -103,11 +118,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void take_session(Result<std::unique_ptr<store::Session>> session) {
     if (!session) {
-      // It is tried again each time, and said now and then.
-      if (loop_.now() >= quiet_until_) {
-        log("session", session.error());
-        quiet_until_ = later(loop_.now(), said_again);
-      }
+      complain("session", session.error());
       return stand_again();
     }
     quiet_until_ = {};
@@ -171,11 +182,17 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
 
   void raise_epoch(const store::Compare& election, const store::Read& read) {
+    take_unread();
     ControllerEpoch before = std::max(highest_controller_, epoch_);
     store::Txn txn;
     txn.compare(election);
     if (read.entry) {
-      if (const auto stored = parse_controller_epoch(read.entry->value, read.entry->key)) before = std::max(before, *stored);
+      const auto stored = parse_controller_epoch(read.entry->value, read.entry->key);
+      if (!stored) {  // whatever it says, none is given twice
+        complain("controller_epoch", stored.error());
+        return try_office_again(election);
+      }
+      before = std::max(before, *stored);
       txn.compare(store::unchanged(*read.entry));
     } else {
       txn.compare(store::absent(keys_.controller_epoch()));
@@ -196,6 +213,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     const bool known = seen_ && guard_ && *seen_ >= guard_->modified;
     if (!leads_ || active_ || !guard_ || (!known && options_.machine.broken != Broken::first_step_too_early)) return;
     take_unread();
+    // A freeze, or maintenance, that it cannot read is not overlooked.
+    if (!configured_ && unreadable_.contains(keys_.config()))
+      return complain("config",
+                      {Code::refused, fmt::format("{} cannot be read, and was not before: nothing is decided", keys_.config())});
     active_ = true;
     beats_ = std::make_unique<store::Beats>(store_, keys_.beat_prefix());
     for (const auto& [node, incarnation] : incarnations_) observe(node);
@@ -216,6 +237,11 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
         if (!there.contains(key)) gone.insert(key);
       }
       for (const std::string& key : gone) take({key, std::nullopt}, changes.revision);
+      // All at once, in the order of their keys: workloads come before their records.
+      std::ranges::stable_partition(changes.changes, [this](const store::Change& change) {
+        const auto key = keys_.parse(change.key);
+        return key && key->kind == Key::Kind::workload;
+      });
     }
     for (store::Change& change : changes.changes) take(std::move(change), changes.revision);
     seen_ = changes.revision;
@@ -246,6 +272,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     epochs_above_ = Epoch(machine_->highest_epoch().value() + epochs_unseen);
     lost_ = machine_->with_data();
     machine_.emplace(machine_options());
+    ++life_;
     revisions_.clear();
     writing_.clear();
     held_back_.clear();
@@ -306,7 +333,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     } else {
       revisions_.erase(change.key);
     }
-    if (active_ || !seen_) return deliver(*key, change);
+    // What a workload has depends on which came first, its document or its records.
+    if (!active_ && key->kind == Key::Kind::workload) take_unread();
+    if (active_ || !seen_ || key->kind == Key::Kind::workload) return deliver(*key, change);
     take_later(*key, std::move(change));
   }
 
@@ -325,6 +354,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       if (on_event_) on_event_({Event::Kind::error, std::nullopt, std::nullopt, document.error().message});
       return;
     }
+    configured_ = configured_ || key.kind == Key::Kind::config;
     // Of a session that is not believed it is known where it was, not that it is.
     if (auto* live = std::get_if<LiveDocument>(&*document); live != nullptr && doubted_.contains(live->incarnation))
       live->incarnation = {};
@@ -422,11 +452,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     for (const NodeId& node : commit.untargeted) txn.erase(keys_.target(node, workload, bucket));
     for (const ShardIndex shard : commit.orders) {
       const std::string order = keys_.order({workload, shard});
+      if (unreadable_.contains(order)) continue;  // another has come, which somebody newer wrote
       txn.compare(as_known(order)).erase(order);  // not another one that has come since
     }
     writing_.insert({workload, bucket});
-    store_.txn(std::move(txn), guarded([this, workload, bucket, office = epoch_, erases = commit.erases,
-                                        begun = loop_.now()](Result<store::Committed> done) {
+    store_.txn(std::move(txn), in_this_life([this, workload, bucket, office = epoch_, erases = commit.erases,
+                                             begun = loop_.now()](Result<store::Committed> done) {
                  measure(begun, done);
                  if (office != epoch_) return read_again(workload, bucket);  // of another office than this
                  answered(workload, bucket, erases, std::move(done));
@@ -458,23 +489,32 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   // What became of a write: its documents are read, until that works.
   void read_again(const WorkloadId& workload, Bucket bucket) {
-    store_.get(keys_.view(workload, bucket), guarded([this, workload, bucket](Result<store::Read> view) {
+    store_.get(keys_.view(workload, bucket), in_this_life([this, workload, bucket](Result<store::Read> view) {
                  store_.get(keys_.shards(workload, bucket),
-                            guarded([this, workload, bucket, view = std::move(view)](Result<store::Read> shards) {
+                            in_this_life([this, workload, bucket, view = std::move(view)](Result<store::Read> shards) {
                               if (!view || !shards) return read_later(workload, bucket);
                               // The write came through in between: this view is older than these records, and must not be written over the newer one.
                               if (shards->entry && shards->entry->modified > view->revision) return read_again(workload, bucket);
                               writing_.erase({workload, bucket});
-                              held_back_.erase(keys_.view(workload, bucket));
-                              held_back_.erase(keys_.shards(workload, bucket));
+                              auto later_view = held_back_.extract(keys_.view(workload, bucket));
+                              auto later_shards = held_back_.extract(keys_.shards(workload, bucket));
                               take_read(keys_.view(workload, bucket), *view);
                               take_read(keys_.shards(workload, bucket), *shards);
+                              take_if_later(later_view, view->revision);
+                              take_if_later(later_shards, shards->revision);
                             }));
                }));
   }
 
+  // What was held back is older than what was read since, or not.
+  void take_if_later(std::map<std::string, std::pair<store::Change, store::Revision>>::node_type& held, store::Revision read) {
+    if (!held) return;
+    auto& [change, seen] = held.mapped();
+    if ((change.entry ? change.entry->modified : seen) > read) take(std::move(change), seen);
+  }
+
   void read_later(const WorkloadId& workload, Bucket bucket) {
-    loop_.post_after(options_.session_ttl / 10, guarded([this, workload, bucket] { read_again(workload, bucket); }));
+    loop_.post_after(options_.session_ttl / 10, in_this_life([this, workload, bucket] { read_again(workload, bucket); }));
   }
 
   // Fed even if it is what is known: the bucket rests until then.
@@ -530,7 +570,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::function<void(const Event&)> on_event_;
   bool gone_ = false;
   bool resigned_ = false;
-  Instant quiet_until_;  // that there is no session is not said again before
+  Instant quiet_until_;  // nothing is complained of before
 
   std::unique_ptr<store::Session> session_;
   std::unique_ptr<locks::Locks> locks_;
@@ -544,12 +584,14 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   std::unique_ptr<store::Watching> watching_;
   std::optional<store::Revision> seen_;
+  std::uint32_t life_ = 0;                                      // of the store, as far as this one has seen it go back
   std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
   std::map<std::string, std::pair<Key, store::Change>> unread_;  // seen, and not looked at yet: only by a standby
   Timer reading_;
   std::vector<Input> inputs_;         // for the next step
+  bool configured_ = false;           // the configuration has been read once
   std::set<std::string> unreadable_;  // documents that are there and cannot be read
   std::unique_ptr<store::Beats> beats_;
   std::map<NodeId, Incarnation> incarnations_;

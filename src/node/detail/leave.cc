@@ -107,7 +107,8 @@ void Participant::Work::look_at_leaving() {
     return false;
   };
   if (stage_ == Stage::asking && (!session_ || is_over(leave_within_ / 2))) return close_replicas();
-  if (stage_ == Stage::closing && (unfinished().empty() || is_over(leave_within_ / 4 * 3))) return step_down();
+  const bool told = !session_ || !writer_ || writer_->idle();  // what was closed last is written, too
+  if (stage_ == Stage::closing && ((told && unfinished().empty()) || is_over(leave_within_ / 4 * 3))) return step_down();
   if (stage_ == Stage::stepping_down && (unfinished().empty() || is_over(leave_within_))) say_goodbye();
 }
 
