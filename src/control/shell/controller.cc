@@ -212,6 +212,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void act_when_known() {
     const bool known = seen_ && guard_ && *seen_ >= guard_->modified;
     if (!leads_ || active_ || !guard_ || (!known && options_.machine.broken != Broken::first_step_too_early)) return;
+    settle_writes();
     take_unread();
     // A freeze, or maintenance, that it cannot read is not overlooked.
     if (!configured_ && unreadable_.contains(keys_.config()))
@@ -222,6 +223,25 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     for (const auto& [node, incarnation] : incarnations_) observe(node);
     feed(Elected{epoch_});
     step();
+  }
+
+  // No write of an earlier office comes through any more, and those that did have been seen: what was held back for the sake of their answers is so. Where
+  // nothing was seen the machine rests until it is told once more how things are.
+  void settle_writes() {
+    ++life_;
+    const auto unsure = std::exchange(writing_, {});
+    auto held = std::exchange(held_back_, {});
+    for (const auto& [workload, bucket] : unsure) {
+      const std::string shards = keys_.shards(workload, bucket);
+      const auto seen = held.find(shards);
+      const auto known = revisions_.find(shards);
+      const store::Change* change = seen == held.end() ? nullptr : &seen->second.first;
+      const store::Revision revision = change != nullptr && change->entry ? change->entry->modified : store::Revision();
+      if (change != nullptr && (!change->entry || known == revisions_.end() || revision > known->second)) continue;
+      writing_.emplace(workload, bucket);
+      read_again(workload, bucket);
+    }
+    for (auto& [key, change] : held) take(std::move(change.first), change.second);
   }
 
   // 2. What is seen.
