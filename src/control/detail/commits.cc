@@ -82,9 +82,10 @@ void Machine::Work::count_copies(std::uint32_t u, std::uint32_t slot, const Shar
   throttles_.set({u, slot}, std::move(copies));
 }
 
-// All of a bucket, as it will be when what is being written is.
+// All of a bucket, as it will be when what is being written is. Until it is known whether it was, what was begun by it counts.
 void Machine::Work::count_copies(std::uint32_t u) {
   const Unit& unit = world_.units[u];
+  if (unit.status == Unit::Status::unread) return;
   for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
     const ShardRecord* written = unit.written(slot).first;
     count_copies(u, slot, written != nullptr ? *written : unit.records[slot]);
