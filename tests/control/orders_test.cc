@@ -69,6 +69,35 @@ TEST(Orders, AdoptRebuildsTheRecordAndTheBestLeadsAboveAllThatWasNamed) {
   EXPECT_TRUE(bench.machine->overview().orphans.empty());
 }
 
+// Where epochs fence, one that was followed before the store was lost may still say that it leads.
+TEST(Orders, AdoptCountsOnlyTheLatestOfThoseWhoSayThatTheyLead) {
+  for (const Fencing fencing : {Fencing::epoch, Fencing::session}) {
+    Bench bench;
+    bench.configure();
+    hold(bench, "n1", Epoch(5), 10);
+    hold(bench, "n2", Epoch(6), 3);
+    hold(bench, "n3", Epoch(6), 3);
+    Workload workload = workload_of(1, 3);
+    workload.control.fencing = fencing;
+    bench.create(workload);
+    for (const char* name : {"n1", "n2"}) {
+      const BenchNode& node = bench.node(name);
+      Report report{.node = node.name, .workload = s0.workload, .incarnation = node.incarnation, .data = node.data};
+      report.replicas.push_back(node.held.at(s0));
+      report.replicas[0].state = StateId("leader");
+      bench.put({.kind = Key::Kind::report, .node = node.name, .workload = s0.workload}, report);
+    }
+    bench.commits.clear();
+    bench.order(s0, {.adopt = {NodeId("n1"), NodeId("n2"), NodeId("n3")}});
+    ASSERT_FALSE(bench.commits.empty());
+    std::string may_lead;
+    for (const Holder& holder : bench.commits[0].records.shards.at(0).holders) {
+      if (holder.may_be == StateId("leader")) may_lead += holder.node.str();
+    }
+    EXPECT_EQ(may_lead, fencing == Fencing::epoch ? "n2" : "n1n2");
+  }
+}
+
 TEST(Orders, AdoptWaitsForWhoeverActsInIt) {
   Bench bench;
   bench.configure();

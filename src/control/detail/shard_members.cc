@@ -213,6 +213,12 @@ void ShardStep::rebuild(const std::vector<const Orphan*>& found) {
     adopt_waits_ = true;
     return;
   }
+  // Where epochs fence, whoever leads has been sealed against all who led before it: one that says so of an older epoch was followed, and does not know it.
+  Epoch fenced;
+  for (const Orphan* orphan : found) {
+    if (spec_.seals && spec_.control.fencing == Fencing::epoch && orphan->report->state == *spec_.lead)
+      fenced = std::max(fenced, orphan->report->version.epoch);
+  }
   next_.version.epoch = std::max(in_.highest, next_.version.epoch).next();
   next_.has_data = next_.rebuilt = true;
   if (is_unborn_) next_.shards = spec_.shards;
@@ -220,7 +226,8 @@ void ShardStep::rebuild(const std::vector<const Orphan*>& found) {
   for (const Orphan* orphan : found) {
     Holder holder = holder_of(*orphan, spec_.rest);
     holder.arrived = true;
-    if (is_bounded(orphan->report->state)) holder.may_be = orphan->report->state;
+    const bool was_followed = orphan->report->state == spec_.lead && orphan->report->version.epoch < fenced;
+    if (is_bounded(orphan->report->state) && !was_followed) holder.may_be = orphan->report->state;
     next_.placement.push_back(holder.node);
     next_.holders.push_back(std::move(holder));
   }

@@ -124,12 +124,7 @@ void one_leader(const ShardChange& change, Findings& findings) {
         findings.broken(name, "{} tells {} to be {}, and does not count it", change.name(), holder.node, state.name);
     }
     findings.held(name);
-    // A record that was made again says what nodes say of themselves: where epochs fence, one who was followed may not know it yet.
-    const bool is_found_so =
-        change.after.rebuilt &&
-        std::ranges::none_of(change.after.holders, [&](const Holder& holder) { return holder.told == state.name; }) &&
-        change.specs.any(change.seen.now, [](const Spec& spec) { return spec.workload.control.fencing == Fencing::epoch; });
-    if (in.size() > state.count.number && !is_found_so)
+    if (in.size() > state.count.number)
       findings.broken(name, "{} may have {} in the state {}", change.name(), fmt::join(in, " and "), state.name);
   }
   for (const Holder& was : change.before.holders) {
