@@ -96,6 +96,19 @@ class Demo:
     def all_led(self):
         return self.ask("workload", "list")[0]["led"] == SHARDS
 
+    def ends(self, added=0):
+        """Nothing that was acknowledged is lost; `added` by others than its own client. Nothing of it is left."""
+        os.kill(self.pids["load"], signal.SIGTERM)
+        until("the client has ended", lambda: not lives(self.pids["load"]))
+        acknowledged, unknown = self.tally()
+        value = self.client("value") - added
+        expect(acknowledged <= value <= acknowledged + unknown, f"{value} of {acknowledged} acknowledged and {unknown} that may be done")
+        self.process.send_signal(signal.SIGTERM)
+        said, _ = self.process.communicate(timeout=PATIENCE)
+        expect(self.process.returncode == 0, said)
+        expect(not any(lives(pid) for pid in self.pids.values()), "nothing is left running")
+        expect(os.listdir(self.folder.name) == [], "nor on disk")
+
     def tally(self):
         """What the writing client knows: how many adds were acknowledged, and of how many it knows nothing."""
         (run,) = os.listdir(self.folder.name)
@@ -128,16 +141,7 @@ def test_nodes_come_and_go_and_nothing_is_lost(program):
         demo.run(program, "node", "drain", "n2", "--wait", "--within", "2m")
         expect(demo.node("n2")["replicas"] == 0, "n2 is empty")
         until("every shard is led", demo.all_led)
-        os.kill(demo.pids["load"], signal.SIGTERM)
-        until("the client has ended", lambda: not lives(demo.pids["load"]))
-        acknowledged, unknown = demo.tally()
-        value = demo.client("value") - 1000
-        expect(acknowledged <= value <= acknowledged + unknown, f"{value} of {acknowledged} acknowledged and {unknown} that may be done")
-        demo.process.send_signal(signal.SIGTERM)
-        said, _ = demo.process.communicate(timeout=PATIENCE)
-        expect(demo.process.returncode == 0, said)
-        expect(not any(lives(pid) for pid in demo.pids.values()), "nothing is left running")
-        expect(os.listdir(demo.folder.name) == [], "nor on disk")
+        demo.ends(added=1000)
 
 
 def test_a_rolling_restart(program):
@@ -158,16 +162,7 @@ def test_a_rolling_restart(program):
         demo.run(os.path.join(ROOT, "scripts/demo"), "restart", "n1")
         until("n1 is there", lambda: demo.node("n1")["state"] == "there" and demo.all_led())
         demo.look_at_pids()
-        os.kill(demo.pids["load"], signal.SIGTERM)
-        until("the client has ended", lambda: not lives(demo.pids["load"]))
-        acknowledged, unknown = demo.tally()
-        value = demo.client("value")
-        expect(acknowledged <= value <= acknowledged + unknown, f"{value} of {acknowledged} acknowledged and {unknown} that may be done")
-        demo.process.send_signal(signal.SIGTERM)
-        said, _ = demo.process.communicate(timeout=PATIENCE)
-        expect(demo.process.returncode == 0, said)
-        expect(not any(lives(pid) for pid in demo.pids.values()), "nothing is left running")
-        expect(os.listdir(demo.folder.name) == [], "nor on disk")
+        demo.ends()
 
 
 def test_a_restart_that_nobody_can_grant(program):
