@@ -130,6 +130,11 @@ def check_passwords(guarded):
         other = world.url.replace("127.0.0.1", "localhost")
         world.do("store", "get", "/a", "--context", "ann", "--store", other, status=6)
         world.do("store", "get", "/a", "--context", "ann", "--user", "bob", status=2)
+        # Who asks by the environment asks the environment's store, and no other that a context names.
+        world.context("set", "plain", "--store", other)
+        asks = {"EVENKEEL_STORE_USER": "ann", "EVENKEEL_STORE_PASSWORD": "geheim"}
+        expect(world.do("store", "get", "/a", "--context", "plain", **asks).stdout == "1", "the environment names none")
+        world.do("store", "get", "/a", "--context", "plain", EVENKEEL_STORE=world.url, **asks, status=6)
         # A relative path begins where the file is.
         os.rename(password, os.path.join(os.path.dirname(world.config), "word"))
         with open(world.config, "w", encoding="utf-8") as file:
