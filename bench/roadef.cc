@@ -6,6 +6,7 @@
 // whether the result keeps all constraints, which is judged by recomputing everything from the files and not by the engine. Exit status: 0;
 // 1 if the result breaks a constraint; 2 if the arguments or files are wrong. With --budget instead of --time, one seed gives one result.
 //
+// --make MACHINESxPROCESSESxRESOURCES[xSLACK] makes the instance instead of reading one; --threads N searches side by side (2).
 // --shifts N instead tries N random shifts and applies none: how many are evaluated in a second, by themselves and with the rules asked.
 // Without any arguments an instance is made from a fixed seed and given a fixed budget: what `make bench` runs.
 
@@ -13,9 +14,12 @@
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "bench/roadef_model.h"
 
@@ -27,8 +31,10 @@ namespace {
 using namespace evenkeel;
 
 struct Arguments {
-  std::string model, assignment, out;
+  std::string model, assignment, shape, out;
   double seconds = 0;
+  bool own_time = false;  // the process's, not the wall clock's
+  unsigned threads = 2;
   std::uint64_t seed = 1, budget = 0, shifts = 0;
 };
 
@@ -52,7 +58,13 @@ Result<std::string> read_text(const std::string& path) {
   return text;
 }
 
+// The file's, or the one that is asked for.
 Result<roadef::Made> read_instance(const Arguments& arguments) {
+  if (!arguments.shape.empty()) {
+    const auto shape = roadef::parse_shape(arguments.shape);
+    if (!shape) return fail(shape.error());
+    return roadef::make_instance(1, *shape);
+  }
   const auto model_text = read_text(arguments.model);
   if (!model_text) return fail(model_text.error());
   auto model = roadef::parse_model(*model_text, arguments.model);
@@ -71,20 +83,47 @@ double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// What one thread found. Threads share the instance, which nobody changes, and nothing else.
+struct Found {
+  roadef::Assignment assignment;
+  double cost = 0;
+  std::uint64_t evaluated = 0;
+};
+
+// Threads take turns in their manners, the first one bold.
+Found search(const roadef::Instance& instance, const Arguments& arguments, unsigned thread,
+             std::chrono::steady_clock::time_point start) {
+  place::State state(instance.problem);
+  Rng rng = Rng(arguments.seed).split(thread);
+  place::ImproveOptions options{.budget = arguments.budget,
+                                .manner = thread % 2 == 0 ? place::Manner::bold : place::Manner::thrifty};
+  if (arguments.seconds > 0) {
+    options.spent = [&] {
+      const double own = static_cast<double>(std::clock()) / CLOCKS_PER_SEC / arguments.threads;
+      return (arguments.own_time ? own : since(start)) / arguments.seconds;
+    };
+  }
+  place::improve(state, rng, options);
+  return {instance.assignment(state), state.whole().tiers[place::Cost::level], state.evaluated()};
+}
+
 // Solves, prints, and writes the result; the process's exit status.
 int solve(const roadef::Made& made, const Arguments& arguments, std::string_view name,
           std::chrono::steady_clock::time_point start) {
   const roadef::Instance instance(made.model, made.start);
-  place::State state(instance.problem);
-  Rng rng(arguments.seed);
-  place::ImproveOptions options{.budget = arguments.budget};
-  if (arguments.seconds > 0) options.spent = [&] { return since(start) / arguments.seconds; };
   const auto search_start = std::chrono::steady_clock::now();
-  place::improve(state, rng, options);
+  std::vector<Found> found(arguments.threads);
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned i = 1; i < arguments.threads; ++i)
+      threads.emplace_back([&, i] { found[i] = search(instance, arguments, i, start); });
+    found[0] = search(instance, arguments, 0, start);
+  }
   const double search_seconds = since(search_start);
-  const auto end = instance.assignment(state);
+  const auto& end = std::ranges::min_element(found, {}, &Found::cost)->assignment;
+  std::uint64_t evaluated = 0;
+  for (const Found& one : found) evaluated += one.evaluated;
   const auto verdict = roadef::evaluate(made.model, made.start, end);
-  const auto evaluated = state.evaluated();
   const bool valid = verdict.violations.empty();
   fmt::print(
       "{}\n",
@@ -147,16 +186,20 @@ int main(int count, char** words) {
   const auto start = std::chrono::steady_clock::now();
   if (count == 1) {
     const Arguments arguments{.budget = 10'000'000};
-    const auto made = roadef::make_instance(1, 100, 5000, 12);
+    const auto made = roadef::make_instance(1, {});
     measure(made, {.shifts = 5'000'000}, "made_100x5000x12");
     return solve(made, arguments, "made_100x5000x12", std::chrono::steady_clock::now());
   }
   Arguments arguments;
   CLI::App app("Solves an instance of the machine reassignment problem of the ROADEF/EURO challenge 2012.");
-  app.add_option("MODEL", arguments.model, "the problem, plain or gzipped")->required();
-  app.add_option("ASSIGNMENT", arguments.assignment, "each process's machine at the start")->required();
+  app.add_option("MODEL", arguments.model, "the problem, plain or gzipped");
+  app.add_option("ASSIGNMENT", arguments.assignment, "each process's machine at the start");
+  app.add_option("--make", arguments.shape, "MACHINESxPROCESSESxRESOURCES[xSLACK]: an instance that is made, instead of files");
   const auto* time =
       app.add_option("--time", arguments.seconds, "wall-clock seconds, reading included")->check(CLI::Range(0.01, 1e6));
+  app.add_flag("--own-time", arguments.own_time, "--time is of processor time per thread: for machines that others use too");
+  app.add_option("--threads", arguments.threads, "searches side by side, the first bold, the second thrifty, and so on")
+      ->check(CLI::Range(1, 64));
   const auto* budget = app.add_option("--budget", arguments.budget, "changes to try")->check(CLI::PositiveNumber);
   const auto* shifts =
       app.add_option("--shifts", arguments.shifts, "only measure so many random shifts")->check(CLI::PositiveNumber);
@@ -164,6 +207,8 @@ int main(int count, char** words) {
   app.add_option("-o", arguments.out, "where the assignment found is written");
   try {
     app.parse(count, words);
+    if (arguments.shape.empty() ? arguments.assignment.empty() : !arguments.model.empty())
+      throw CLI::RequiredError("MODEL and ASSIGNMENT, or --make");
     if (time->count() + budget->count() + shifts->count() == 0) throw CLI::RequiredError("--time, --budget or --shifts");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
@@ -173,6 +218,7 @@ int main(int count, char** words) {
     fmt::print(stderr, "roadef: {}\n", made.error());
     return 2;
   }
-  if (arguments.shifts > 0) return measure(*made, arguments, case_name(arguments.model));
-  return solve(*made, arguments, case_name(arguments.model), start);
+  const std::string name = arguments.shape.empty() ? case_name(arguments.model) : "made_" + arguments.shape;
+  if (arguments.shifts > 0) return measure(*made, arguments, name);
+  return solve(*made, arguments, name, start);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <optional>
@@ -416,14 +417,15 @@ void make_processes(Made& made, evenkeel::Rng& rng, std::uint32_t machines, std:
 }
 
 // Room for what is there at the start, and a fair part above the mean; safe is what is somewhat below the mean.
-void make_capacities(Made& made, evenkeel::Rng& rng, const Table& use) {
+void make_capacities(Made& made, evenkeel::Rng& rng, const Table& use, std::uint32_t slack) {
   const std::size_t machines = made.model.machines.size();
   for (std::size_t r = 0; r < use.width; ++r) {
     Amount all = 0;
     for (std::size_t m = 0; m < machines; ++m) all += use(m, r);
     const Amount mean = all / static_cast<Amount>(machines);
     for (std::size_t m = 0; m < machines; ++m) {
-      made.model.machines[m].capacity.push_back(std::max(use(m, r) + mean / 50, mean * rng.between(110, 140) / 100));
+      made.model.machines[m].capacity.push_back(
+          std::max(use(m, r) + mean / 50, mean * rng.between(100 + slack * 4 / 10, 100 + slack * 16 / 10) / 100));
       made.model.machines[m].safety.push_back(mean * rng.between(80, 110) / 100);
     }
   }
@@ -450,7 +452,30 @@ void make_relations(Made& made, evenkeel::Rng& rng) {
 
 }  // namespace
 
-Made make_instance(std::uint64_t seed, std::uint32_t machines, std::uint32_t processes, std::uint32_t resources) {
+Result<Shape> parse_shape(std::string_view text) {
+  constexpr std::string_view what = "expected MACHINESxPROCESSESxRESOURCES or MACHINESxPROCESSESxRESOURCESxSLACK";
+  Shape shape;
+  const std::array fields = {&shape.machines, &shape.processes, &shape.resources, &shape.slack};
+  constexpr std::array<std::uint32_t, 4> most = {10'000, 1'000'000, 64, 1000};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::size_t field = 0;
+  while (true) {
+    const auto [next, code] = std::from_chars(at, end, *fields[field]);
+    if (code != std::errc()) return fail(Code::invalid, "{}, found '{}'", what, text.substr(0, 40));
+    if (*fields[field] < (field < 3 ? 1u : 0u) || *fields[field] > most[field])
+      return fail(Code::invalid, "{}: at most {} machines, {} processes, {} resources and a slack of {}; only the slack may be 0",
+                  text, most[0], most[1], most[2], most[3]);
+    ++field;
+    if (next == end && field >= 3) return shape;
+    if (next == end || *next != 'x' || field == fields.size())
+      return fail(Code::invalid, "{}, found '{}'", what, text.substr(0, 40));
+    at = next + 1;
+  }
+}
+
+Made make_instance(std::uint64_t seed, const Shape& shape) {
+  const auto [machines, processes, resources, slack] = shape;
   evenkeel::Rng rng(seed);
   Made made;
   for (std::uint32_t r = 0; r < resources; ++r)
@@ -462,7 +487,7 @@ Made make_instance(std::uint64_t seed, std::uint32_t machines, std::uint32_t pro
     made.model.machines.push_back(std::move(machine));
   }
   make_processes(made, rng, machines, processes);
-  make_capacities(made, rng, used(made.model, made.start));
+  make_capacities(made, rng, used(made.model, made.start), slack);
   make_relations(made, rng);
   if (resources > 1) made.model.balances.push_back({.first = 0, .second = 1, .target = 1, .weight = 2});
   made.model.process_move_weight = 1;

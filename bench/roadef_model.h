@@ -89,6 +89,12 @@ struct Made {
   Model model;
   Assignment start;
 };
-Made make_instance(std::uint64_t seed, std::uint32_t machines, std::uint32_t processes, std::uint32_t resources);
+struct Shape {
+  std::uint32_t machines = 100, processes = 5000, resources = 12;
+  std::uint32_t slack = 25;  // in a hundred: by how much capacities are above what is used, in the mean; small is tight
+};
+// MACHINESxPROCESSESxRESOURCES, and xSLACK if that is not 25.
+Result<Shape> parse_shape(std::string_view text);
+Made make_instance(std::uint64_t seed, const Shape& shape);
 
 }  // namespace roadef

@@ -194,6 +194,8 @@ class Trial {
     return touched_;
   }
   Touched touched(std::size_t at) const;
+  // A shift or a swap of what the replicas carry by themselves: what it does to the nodes is seen from its steps.
+  bool plain() const { return plain_; }
   bool leads() const { return lead_group_ != none; }
   std::uint32_t lead_group() const { return lead_group_; }
   std::uint32_t lead_from() const { return lead_from_; }  // replicas
@@ -205,6 +207,7 @@ class Trial {
   friend class State;
   void clear();
   void add(std::uint32_t replica, std::uint32_t from, std::uint32_t to);
+  bool carries_lead(std::uint32_t replica) const;
   void sum() const;
   void sum_step(const Step& step) const;
   void sum_lead() const;
@@ -214,6 +217,7 @@ class Trial {
   const State* state_;
   std::array<Step, steps_max> steps_{};
   std::size_t size_ = 0;
+  bool plain_ = false;
   std::uint32_t lead_group_ = none, lead_from_ = none, lead_to_ = none;
   // What the steps add up to, as far as they were summed.
   mutable std::size_t summed_ = 0;
@@ -268,6 +272,9 @@ class State {
   std::span<const std::uint32_t> replicas_on(std::uint32_t node);
 
   bool allowed(const Trial& trial) const;
+  // The same in two parts: the limits, which refuse most and cost least, and all other rules.
+  bool has_room(const Trial& trial) const { return limits_ == nullptr || limits_->allows(*this, trial); }
+  bool allowed_but_for_room(const Trial& trial) const;
   Cost delta(const Trial& trial) const;
   void apply(const Trial& trial);
   // Every rule that forbids it, in words; empty: it may.
@@ -299,7 +306,8 @@ class State {
   std::size_t width_;
   std::vector<std::uint32_t> at_, home_, leader_, leader_home_;
   std::vector<Amount> usage_, peak_;
-  std::vector<std::uint32_t> displaced_;          // replicas that moved since things settled; some of them may be back
+  std::vector<std::uint32_t> displaced_;  // replicas that moved since things settled; some of them may be back
+  std::vector<std::uint8_t> is_displaced_;
   std::vector<std::uint32_t> displaced_leaders_;  // groups
   std::vector<std::vector<std::uint32_t>> on_;    // by node, once asked for
   std::vector<std::uint32_t> place_in_on_;        // by replica
@@ -307,6 +315,7 @@ class State {
   mutable std::uint64_t evaluated_ = 0;
   std::vector<std::unique_ptr<Term>> terms_;  // rules, then goals
   std::size_t rules_ = 0;
+  const Term* limits_ = nullptr;  // one of the rules
 };
 
 // The rules and the goals that a problem has data for (terms.cc).
@@ -315,10 +324,17 @@ std::vector<std::unique_ptr<Term>> make_goals(const Problem& problem);
 
 // General search by shift, swap and chains: lowers state's cost until the budget of evaluated changes is spent or `stop` says so. The best
 // state found is what `state` is left in. It never breaks a rule that holds.
+//
+// Bold: everything may be rearranged, and costs of moves count for what they are; for tight problems. Thrifty: on the way, being away from
+// home has a price of its own, which falls with the temperature: so what gains most, the large replicas, moves first, and few move at all.
+// Thrifty is the better one where moves are a good part of the cost, or where time is short for the size of the problem. Which of the two
+// ends better is hard to tell beforehand: who has two cores runs both, each on its own state (bench/roadef.cc).
+enum class Manner : std::uint8_t { bold, thrifty };
 struct ImproveOptions {
   std::uint64_t budget = 0;       // changes tried; 0: no bound
   std::function<bool()> stop;     // asked every thousand changes or so
   std::function<double()> spent;  // likewise: which part of a limit of the caller's own is gone; at 1 the search ends
+  Manner manner = Manner::thrifty;
 };
 void improve(State& state, Rng& rng, const ImproveOptions& options);
 

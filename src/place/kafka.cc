@@ -52,16 +52,16 @@ std::optional<BrokerId> broker_of(const NodeId& node) {
   return BrokerId(static_cast<std::uint32_t>(*number));
 }
 
-struct Partition {
+struct KafkaPartition {
   std::uint32_t number = 0;
   Place place;
   std::size_t begin = 0, size = 0;  // its replicas, in Topics::replicas
 };
 struct Topics {
-  std::map<std::string, std::vector<Partition>, std::less<>> partitions;  // by number, once sorted
+  std::map<std::string, std::vector<KafkaPartition>, std::less<>> partitions;  // by number, once sorted
   std::vector<BrokerId> replicas;
 
-  std::span<const BrokerId> row(const Partition& partition) const {
+  std::span<const BrokerId> row(const KafkaPartition& partition) const {
     return std::span(replicas).subspan(partition.begin, partition.size);
   }
 };
@@ -104,7 +104,7 @@ class KafkaReader {
   void sort(bool whole) {
     whole = whole && problems_.empty();
     for (auto& [topic, partitions] : topics_.partitions) {
-      std::ranges::stable_sort(partitions, {}, &Partition::number);
+      std::ranges::stable_sort(partitions, {}, &KafkaPartition::number);
       for (std::size_t i = 0; i < partitions.size(); ++i) {
         const std::uint32_t number = partitions[i].number, expected = i == 0 ? 0 : partitions[i - 1].number + 1;
         if (i > 0 && number == partitions[i - 1].number) {
@@ -124,7 +124,7 @@ class KafkaReader {
     for (const auto& [topic, partitions] : topics_.partitions) {
       const auto found = known.partitions.find(topic);
       const std::size_t size = found == known.partitions.end() ? 0 : found->second.size();
-      for (const Partition& partition : partitions) {
+      for (const KafkaPartition& partition : partitions) {
         if (partition.number < size) continue;
         problems_.add(partition.place, size == 0 ? fmt::format("{} has no topic {}", kcat, quote(topic))
                                                  : fmt::format("topic {} has no partition {}: {} has {} of it", quote(topic),
@@ -180,7 +180,7 @@ class KafkaReader {
   // An empty topic is one that was wrong: what else is wrong is still said.
   template <class ReadReplica>
   void read_partition(Value value, FieldReader& fields, const std::string& topic, const ReadReplica& read_replica) {
-    Partition partition{.place = value.place(), .begin = topics_.replicas.size()};
+    KafkaPartition partition{.place = value.place(), .begin = topics_.replicas.size()};
     const auto before = problems_.found();
     fields.required("partition", partition.number, [&](Value v) { return read_count(v, problems_, {.most = shards_max - 1}); });
     const auto replicas = fields.take_required("replicas");
@@ -218,7 +218,7 @@ class KafkaReader {
 void replace_rows(Topics& topics, const Topics& assigned) {
   for (const auto& [topic, partitions] : assigned.partitions) {
     auto& present = topics.partitions.find(topic)->second;
-    for (const Partition& partition : partitions) {
+    for (const KafkaPartition& partition : partitions) {
       const auto row = assigned.row(partition);
       present[partition.number] = {partition.number, partition.place, topics.replicas.size(), row.size()};
       topics.replicas.insert(topics.replicas.end(), row.begin(), row.end());
@@ -246,7 +246,7 @@ class ClusterBuilder {
   void add_nodes() {
     std::map<BrokerId, bool> brokers;
     for (const auto& [topic, partitions] : topics_.partitions) {
-      for (const Partition& partition : partitions) {
+      for (const KafkaPartition& partition : partitions) {
         for (const BrokerId broker : topics_.row(partition)) brokers.emplace(broker, alive_ == nullptr);
       }
     }
@@ -261,8 +261,8 @@ class ClusterBuilder {
     }
   }
 
-  void add_topic(const std::string& topic, const std::vector<Partition>& partitions) {
-    const auto [least, most] = std::ranges::minmax(partitions, {}, &Partition::size);
+  void add_topic(const std::string& topic, const std::vector<KafkaPartition>& partitions) {
+    const auto [least, most] = std::ranges::minmax(partitions, {}, &KafkaPartition::size);
     if (least.size != most.size) {
       out_.notes.push_back(fmt::format("topic {} has partitions of {} to {} replicas: planned for {} each", topic, least.size,
                                        most.size, most.size));
@@ -273,7 +273,7 @@ class ClusterBuilder {
                                       .replicas = static_cast<std::uint32_t>(most.size)});
     Placement& rows = out_.cluster.placement[workload];
     rows.reserve(partitions.size(), 0);
-    for (const Partition& partition : partitions) {
+    for (const KafkaPartition& partition : partitions) {
       for (const BrokerId broker : topics_.row(partition)) rows.add(indexes_.find(broker)->second);
       rows.end_row();
     }
@@ -316,7 +316,7 @@ class Layer {
     for (const Workload& workload : overlay_.workloads) {
       if (const auto laid = lay_workload(workload); !laid) return laid;
     }
-    for (const Problem& problem : check(cluster_, 1))
+    for (const evenkeel::Problem& problem : check(cluster_, 1))
       return fail(Code::invalid, "{}: {}", fmt::join(problem.path, "."), problem.message);
     return {};
   }
@@ -379,8 +379,13 @@ bool changed(const Cluster& cluster, const WorkloadId& workload, std::size_t sha
 // `{"topic": "t", "partition": 0, "replicas": [1, 2]}` on a line of its own.
 Result<void> write_entry(Writer& out, const Cluster& cluster, const std::string& topic, std::size_t shard,
                          std::span<const NodeIndex> row) {
-  using Flow = Writer::Flow;
-  out.begin_map(Flow::line).key("topic").text(topic).key("partition").number(shard).key("replicas").begin_list(Flow::line);
+  out.begin_map(Writer::Flow::line)
+      .key("topic")
+      .text(topic)
+      .key("partition")
+      .number(shard)
+      .key("replicas")
+      .begin_list(Writer::Flow::line);
   for (const NodeIndex node : row) {
     const NodeId& name = cluster.nodes[node.value()].name;
     const auto broker = broker_of(name);

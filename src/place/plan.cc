@@ -11,7 +11,7 @@ std::string_view word(const std::array<std::string_view, N>& words, Enum value) 
   return words.at(static_cast<std::size_t>(value));
 }
 
-bool holds(std::span<const NodeIndex> row, NodeIndex node) { return std::ranges::find(row, node) != row.end(); }
+bool row_holds(std::span<const NodeIndex> row, NodeIndex node) { return std::ranges::find(row, node) != row.end(); }
 
 // Cores for the plan's rows where the plan chose none. A replica that stays keeps its core. For one that comes the table must name some
 // core, so it is the one of its node with fewest replicas of this workload, then the lowest; core 0 counts its reserve.
@@ -85,7 +85,7 @@ std::map<WorkloadId, Cores> cores_after(const Cluster& cluster, const Plan& plan
 bool still_there(const Plan& plan, const Recent& recent) {
   const auto rows = plan.placement.find(recent.workload);
   return rows != plan.placement.end() && recent.shard.value() < rows->second.size() &&
-         holds(rows->second[recent.shard.value()], recent.node);
+         row_holds(rows->second[recent.shard.value()], recent.node);
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ State::State(const Problem& problem) : problem_(&problem), width_(problem.width(
   start(0);
   terms_ = make_rules(problem);
   rules_ = terms_.size();
+  for (const auto& rule : terms_)
+    if (rule->name() == "limits") limits_ = rule.get();
   std::ranges::move(make_goals(problem), std::back_inserter(terms_));
   for (const auto& term : terms_) term->reset(*this);
 }
@@ -35,6 +37,7 @@ void State::start(std::uint32_t first_group) {
     add(usage_, at_[r], problem_->load(problem_->replica_load[r]));
     add(peak_, at_[r], problem_->load(problem_->replica_load[r]));
   }
+  is_displaced_.resize(at_.size());
   leader_.resize(problem_->groups(), none);
   leader_home_.resize(problem_->groups(), none);
   for (std::uint32_t group = first_group; group < problem_->groups() && !problem_->group_lead.empty(); ++group) {
@@ -83,7 +86,11 @@ bool State::settle(const std::function<bool(std::uint32_t)>& which) {
       release(problem_->group_lead[group], leader_home_[group]);
     leader_home_[group] = node;
   }
-  std::erase_if(displaced_, [&](std::uint32_t replica) { return which(problem_->replica_group[replica]); });
+  std::erase_if(displaced_, [&](std::uint32_t replica) {
+    const bool settled = which(problem_->replica_group[replica]);
+    if (settled) is_displaced_[replica] = 0;
+    return settled;
+  });
   std::erase_if(displaced_leaders_, which);
   for (const auto& term : terms_) term->settle(*this);
   if (any) listed_ = false;  // listed anew, as if everything had always been where it is: a later run then sees what this one saw
@@ -128,7 +135,10 @@ void State::move(std::uint32_t replica, std::uint32_t to) {
     list.pop_back();
   }
   at_[replica] = to;
-  displaced_.push_back(replica);
+  if (is_displaced_[replica] == 0) {
+    is_displaced_[replica] = 1;
+    displaced_.push_back(replica);
+  }
   const std::uint32_t group = problem_->replica_group[replica];
   if (leader_[group] == replica) displaced_leaders_.push_back(group);
   if (listed_ && to != none) {
@@ -145,6 +155,13 @@ const Term* State::forbids(const Trial& trial) const {
 }
 
 bool State::allowed(const Trial& trial) const { return forbids(trial) == nullptr; }
+
+bool State::allowed_but_for_room(const Trial& trial) const {
+  for (std::size_t i = 0; i < rules_; ++i) {
+    if (terms_[i].get() != limits_ && !terms_[i]->allows(*this, trial)) return false;
+  }
+  return true;
+}
 
 Cost State::delta(const Trial& trial) const {
   ++evaluated_;

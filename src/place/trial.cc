@@ -9,6 +9,7 @@ Trial::Trial(const State& state) : state_(&state), amounts_(nodes_.size() * 2 * 
 
 void Trial::clear() {
   size_ = 0;
+  plain_ = false;
   lead_group_ = none;
   summed_ = 0;
   lead_summed_ = false;
@@ -40,6 +41,14 @@ void Trial::add_row(std::uint32_t row, std::uint32_t node, std::uint32_t home, i
   }
 }
 
+// Whether a leader's load goes where the replica goes.
+bool Trial::carries_lead(std::uint32_t replica) const {
+  const Problem& problem = state_->problem();
+  if (problem.group_lead.empty()) return false;
+  const std::uint32_t group = problem.replica_group[replica];
+  return problem.group_lead[group] != none && state_->leader(group) == replica;
+}
+
 void Trial::add(std::uint32_t replica, std::uint32_t from, std::uint32_t to) {
   ensure(size_ < steps_max, "a trial has at most steps_max steps");
   steps_[size_++] = {replica, from, to};
@@ -57,9 +66,8 @@ void Trial::sum_step(const Step& step) const {
   const std::uint32_t home = state_->home(step.replica);
   if (step.from != none) add_row(row, step.from, home, -1);
   if (step.to != none) add_row(row, step.to, home, 1);
-  if (problem.group_lead.empty()) return;
+  if (!carries_lead(step.replica)) return;
   const std::uint32_t group = problem.replica_group[step.replica];
-  if (problem.group_lead[group] == none || state_->leader(group) != step.replica) return;
   const std::uint32_t lead_home = state_->leader_home(group);
   if (step.from != none) add_row(problem.group_lead[group], step.from, lead_home, -1);
   if (step.to != none) add_row(problem.group_lead[group], step.to, lead_home, 1);
@@ -76,6 +84,7 @@ void Trial::sum_lead() const {
 Trial& Trial::shift(std::uint32_t replica, std::uint32_t to) {
   clear();
   add(replica, state_->at(replica), to);
+  plain_ = !carries_lead(replica);
   return *this;
 }
 
@@ -83,6 +92,7 @@ Trial& Trial::swap(std::uint32_t one, std::uint32_t other) {
   clear();
   add(one, state_->at(one), state_->at(other));
   add(other, state_->at(other), state_->at(one));
+  plain_ = steps_[0].from != none && steps_[0].to != none && !carries_lead(one) && !carries_lead(other);
   return *this;
 }
 
@@ -93,6 +103,7 @@ Trial& Trial::chain(std::span<const Step> steps) {
 }
 
 Trial& Trial::also(std::uint32_t replica, std::uint32_t to) {
+  plain_ = false;
   add(replica, state_->at(replica), to);
   return *this;
 }
@@ -109,6 +120,7 @@ void Trial::invert(Trial& inverse) const {
   sum();
   inverse.clear();
   inverse.size_ = size_;
+  inverse.plain_ = plain_;
   for (std::size_t i = 0; i < size_; ++i) {
     const Step& step = steps_[size_ - 1 - i];
     inverse.steps_[i] = {step.replica, step.to, step.from};

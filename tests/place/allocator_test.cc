@@ -499,7 +499,7 @@ TEST(Allocator, NodesComeAndGo) {
 }
 
 // A random cluster with limits of all kinds, and requests that press against them.
-Cluster random_cluster(Rng& rng) {
+Cluster limited_cluster(Rng& rng) {
   Cluster cluster{.name = ClusterId("c")};
   cluster.settings.replicas_per_core = static_cast<std::uint32_t>(rng.below(8));
   cluster.settings.core0_reserve = static_cast<std::uint32_t>(rng.below(4));
@@ -609,7 +609,7 @@ void expect_limits(const Allocator& allocator) {
 TEST(Allocator, KeepsEveryRuleAndUndoesExactly) {
   EXPECT_TRUE(rc::check("whatever is asked", [](std::uint64_t seed) {
     Rng rng(seed);
-    Allocator allocator(random_cluster(rng), {.seed = seed});
+    Allocator allocator(limited_cluster(rng), {.seed = seed});
     std::vector<Reservation> open;
     for (int i = 0; i < 12; ++i) {
       const Workload request = random_request(rng, i);
@@ -663,7 +663,7 @@ TEST(Allocator, KeepsEveryRuleAndUndoesExactly) {
 TEST(Allocator, TheOrderOfNodesDoesNotMatter) {
   EXPECT_TRUE(rc::check("for random clusters", [](std::uint64_t seed) {
     Rng rng(seed);
-    Cluster cluster = random_cluster(rng);
+    Cluster cluster = limited_cluster(rng);
     Cluster other = cluster;
     rng.shuffle(std::span(other.nodes));
     Allocator a(cluster, {.seed = seed}), b(other, {.seed = seed});

@@ -121,9 +121,9 @@ Problem cluster_like(Rng& rng) {
 }
 
 Problem yardstick_like(Rng& rng) {
-  const auto made =
-      roadef::make_instance(rng.next(), static_cast<std::uint32_t>(rng.between(3, 14)),
-                            static_cast<std::uint32_t>(rng.between(5, 60)), static_cast<std::uint32_t>(rng.between(1, 4)));
+  const auto made = roadef::make_instance(rng.next(), {.machines = static_cast<std::uint32_t>(rng.between(3, 14)),
+                                                       .processes = static_cast<std::uint32_t>(rng.between(5, 60)),
+                                                       .resources = static_cast<std::uint32_t>(rng.between(1, 4))});
   return roadef::Instance(made.model, made.start).problem;
 }
 
@@ -346,7 +346,7 @@ TEST(Improve, NeverWorsensNorBreaksAndRepeatsItself) {
       const Arrangement before = Arrangement::of(state);
       const Cost start = state.whole();
       Rng own(seed);
-      improve(state, own, {.budget = budget});
+      improve(state, own, {.budget = budget, .manner = seed % 2 == 0 ? Manner::bold : Manner::thrifty});
       const Arrangement after = Arrangement::of(state);
       expect_nothing_newly_broken(problem, before, after);
       expect_whole(state);

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 // n1 drains. t1/0 goes to n4, t1/1 has lost its leader on n5, t2 is new, t3 cannot be placed.
-constexpr std::string_view text = R"(
+constexpr std::string_view judge_cluster = R"(
 cluster: c
 settings: {spread: {level: zone, hard: true}, moves_max: 3}
 nodes:
@@ -46,7 +46,7 @@ class JudgeTest : public ::testing::Test {
     return placement;
   }
 
-  JudgeTest() : cluster_(parse_cluster(text, "c").value()) {
+  JudgeTest() : cluster_(parse_cluster(judge_cluster, "c").value()) {
     plan_.placement[w("t1")] = rows({{4, 2, 3}, {2, 3, 6}});
     plan_.placement[w("t2")] = rows({{4}});
     plan_.moves = {{w("t1"), ShardIndex(0), n(1), n(4), MoveReason::drain, 1},

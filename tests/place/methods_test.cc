@@ -288,7 +288,7 @@ TEST(Methods, AnUnevenTreeIsFilledAfterAll) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(draw.pick(fmt::format("k{}", i), 2).size(), 2u);
 }
 
-Cluster read(std::string_view text) {
+Cluster cluster_in(std::string_view text) {
   auto cluster = parse_cluster(text, "c.yaml");
   EXPECT_TRUE(cluster.has_value()) << (cluster ? "" : cluster.error().format());
   return cluster ? *std::move(cluster) : Cluster{};
@@ -302,7 +302,7 @@ Cluster next(Cluster cluster, const Plan& plan) {
 }
 
 TEST(PlanByMethod, PlacesAndThenRests) {
-  const Cluster cluster = read(R"(
+  const Cluster cluster = cluster_in(R"(
 cluster: c
 nodes:
   - {name: "n[1-9]", zone: "dc[1-3]", cores: 4, capacity: {cpu: 8}}
@@ -326,7 +326,7 @@ workloads:
 }
 
 TEST(PlanByMethod, ALostNodeMovesWhatItHeld) {
-  const Cluster cluster = read(R"(
+  const Cluster cluster = cluster_in(R"(
 cluster: c
 nodes:
   - {name: "n[1-9]", zone: "dc[1-3]/r[1-2]"}
@@ -355,7 +355,7 @@ workloads:
 }
 
 TEST(PlanByMethod, WeighsByTheDominantResourceAndPower) {
-  const Cluster cluster = read(R"(
+  const Cluster cluster = cluster_in(R"(
 cluster: c
 settings: {replicas_per_core: 0}
 nodes:
@@ -379,7 +379,7 @@ workloads:
 }
 
 TEST(PlanByMethod, RefusesWhatHasTooFewNodes) {
-  Cluster cluster = read(R"(
+  Cluster cluster = cluster_in(R"(
 cluster: c
 nodes:
   - {name: n1, zone: dc1, labels: {disk: ssd}}
@@ -408,7 +408,7 @@ workloads:
 }
 
 TEST(PlanByMethod, WhatHasNoHomeStays) {
-  const Cluster cluster = read(R"(
+  const Cluster cluster = cluster_in(R"(
 cluster: c
 nodes:
   - {name: n1}
@@ -437,7 +437,7 @@ placement:
 }
 
 TEST(PlanByMethod, TellsWhichLimitsItBreaks) {
-  const Cluster cluster = read(R"(
+  const Cluster cluster = cluster_in(R"(
 cluster: c
 nodes:
   - {name: n1, replicas_max: 5, capacity: {disk: 100}}
@@ -456,7 +456,7 @@ workloads:
 }
 
 TEST(PlanByMethod, MovesInFlightGoOnOrAreCancelled) {
-  Cluster cluster = read(R"(
+  Cluster cluster = cluster_in(R"(
 cluster: c
 nodes: [{name: "n[1-4]"}]
 workloads: [{name: t, shards: 1, replicas: 2}]
@@ -486,7 +486,7 @@ workloads: [{name: t, shards: 1, replicas: 2}]
 }
 
 TEST(PlanByMethod, PinnedReplicasStayAndLeadersMayLead) {
-  const Cluster cluster = read(R"(
+  const Cluster cluster = cluster_in(R"(
 cluster: c
 nodes:
   - {name: "n[1-5]", zone: "dc[1-5]"}
@@ -510,7 +510,7 @@ workloads: [{name: t, shards: 200, replicas: 3, pinned: {7: [n6, n2]}}]
 // The bar takes one node from a shard's own sequence: the others of its row stay, and so do all other shards.
 TEST(PlanByMethod, BarredNodesArePassedOver) {
   for (const Method method : methods) {
-    Cluster cluster = read(R"(
+    Cluster cluster = cluster_in(R"(
 cluster: c
 nodes: [{name: "n[1-9]", zone: "dc[1-3]"}]
 workloads: [{name: t, shards: 50, replicas: 3}]
@@ -532,7 +532,7 @@ workloads: [{name: t, shards: 50, replicas: 3}]
 }
 
 TEST(PlanByMethod, ShardsBarredFromTooMuchAreRefused) {
-  const Cluster cluster = read(R"(
+  const Cluster cluster = cluster_in(R"(
 cluster: c
 nodes: [{name: "n[1-3]"}]
 workloads: [{name: t, shards: 1, replicas: 2}, {name: u, shards: 2, replicas: 2}]

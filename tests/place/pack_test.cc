@@ -12,7 +12,7 @@ namespace evenkeel::place::detail {
 namespace {
 
 // A request that owns what its spans show.
-struct Request {
+struct OwnedPack {
   std::uint32_t shards = 0, replicas = 0, nodes = 0;
   std::size_t width = 1;
   bool hard = false;
@@ -22,8 +22,8 @@ struct Request {
   std::vector<std::uint64_t> salt;
   std::vector<double> share, weight;
 
-  Request(std::uint32_t shard_count, std::uint32_t replica_count, std::uint32_t node_count, std::uint32_t domain_count,
-          std::size_t dimensions)
+  OwnedPack(std::uint32_t shard_count, std::uint32_t replica_count, std::uint32_t node_count, std::uint32_t domain_count,
+            std::size_t dimensions)
       : shards(shard_count), replicas(replica_count), nodes(node_count), width(dimensions) {
     loads.assign(shards * width, 1);
     lead.assign(width, 0);
@@ -76,7 +76,7 @@ struct Request {
   }
 };
 
-void expect_valid(const Request& request, const Packed& packed) {
+void expect_valid(const OwnedPack& request, const Packed& packed) {
   ASSERT_EQ(packed.rows.size(), request.shards);
   for (std::uint32_t s = 0; s < request.shards; ++s) {
     std::set<std::uint32_t> nodes, domains;
@@ -92,10 +92,10 @@ void expect_valid(const Request& request, const Packed& packed) {
   for (std::size_t i = 0; i < more.size(); ++i) EXPECT_TRUE(more[i] == 0 || more[i] <= request.room[i]) << i;
 }
 
-Request random_request(Rng& rng) {
+OwnedPack random_request(Rng& rng) {
   const auto nodes = static_cast<std::uint32_t>(rng.between(1, 12));
-  Request request(static_cast<std::uint32_t>(rng.between(1, 30)), static_cast<std::uint32_t>(rng.between(1, 4)), nodes,
-                  static_cast<std::uint32_t>(rng.between(1, nodes)), static_cast<std::size_t>(rng.between(1, 3)));
+  OwnedPack request(static_cast<std::uint32_t>(rng.between(1, 30)), static_cast<std::uint32_t>(rng.between(1, 4)), nodes,
+                    static_cast<std::uint32_t>(rng.between(1, nodes)), static_cast<std::size_t>(rng.between(1, 3)));
   request.hard = rng.chance(1, 2);
   for (Amount& load : request.loads) load = rng.between(0, 20);
   if (rng.chance(1, 3)) request.lead[0] = rng.between(0, 10);
@@ -112,7 +112,7 @@ TEST(Pack, keeps_every_hard_rule_or_places_nothing) {
   Rng rng(1);
   std::size_t found = 0;
   for (int i = 0; i < 500 && !testing::Test::HasFailure(); ++i) {
-    const Request request = random_request(rng);
+    const OwnedPack request = random_request(rng);
     const Packed packed = pack(request.pack());
     if (packed.found) {
       ++found;
@@ -130,7 +130,7 @@ TEST(Pack, finds_what_fits_with_a_tenth_to_spare) {
   int found = 0;
   constexpr int count = 100;
   for (int i = 0; i < count; ++i) {
-    Request request(40, 3, 9, 3, 2);
+    OwnedPack request(40, 3, 9, 3, 2);
     request.hard = true;
     for (Amount& load : request.loads) load = rng.between(1, 100);
     std::vector<Amount> taken(request.room.size());
@@ -147,13 +147,13 @@ TEST(Pack, finds_what_fits_with_a_tenth_to_spare) {
 }
 
 TEST(Pack, proves_what_cannot_be) {
-  Request few(2, 3, 2, 2, 1);
+  OwnedPack few(2, 3, 2, 2, 1);
   EXPECT_TRUE(pack(few.pack()).proved);
   EXPECT_EQ(pack(few.pack()).bound->bound, NoDeal::Bound::nodes);
-  Request narrow(2, 3, 6, 2, 1);
+  OwnedPack narrow(2, 3, 6, 2, 1);
   narrow.hard = true;
   EXPECT_EQ(pack(narrow.pack()).bound->bound, NoDeal::Bound::spread);
-  Request full(10, 1, 3, 3, 2);
+  OwnedPack full(10, 1, 3, 3, 2);
   for (std::size_t n = 0; n < 3; ++n) full.room[n * 2 + 1] = 3;
   const Packed packed = pack(full.pack());
   EXPECT_FALSE(packed.found);
@@ -163,7 +163,7 @@ TEST(Pack, proves_what_cannot_be) {
 
 TEST(Pack, soft_spread_uses_every_domain_it_can) {
   Rng rng(3);
-  Request request(60, 3, 30, 5, 1);
+  OwnedPack request(60, 3, 30, 5, 1);
   for (Amount& load : request.loads) load = rng.between(1, 1000);
   const Packed packed = pack(request.pack());
   ASSERT_TRUE(packed.found);
@@ -174,7 +174,7 @@ TEST(Pack, soft_spread_uses_every_domain_it_can) {
   }
 }
 
-double level_cost(const Request& request, const std::vector<Amount>& more) {
+double level_cost(const OwnedPack& request, const std::vector<Amount>& more) {
   double sum = 0;
   for (std::size_t i = 0; i < more.size(); ++i) sum += static_cast<double>(more[i] * more[i]) / request.share[i];
   return sum;
@@ -184,7 +184,7 @@ double level_cost(const Request& request, const std::vector<Amount>& more) {
 TEST(Pack, tiny_requests_are_as_level_as_any_placement) {
   Rng rng(4);
   for (int i = 0; i < 100; ++i) {
-    Request request(8, 1, 3, 3, 1);
+    OwnedPack request(8, 1, 3, 3, 1);
     for (Amount& load : request.loads) load = rng.between(1, 50);
     for (double& share : request.share) share = static_cast<double>(rng.between(1, 3));
     double best = 1e300;
@@ -202,7 +202,7 @@ TEST(Pack, tiny_requests_are_as_level_as_any_placement) {
 
 TEST(Pack, is_level_in_every_resource) {
   Rng rng(5);
-  Request request(4000, 3, 100, 5, 2);
+  OwnedPack request(4000, 3, 100, 5, 2);
   for (Amount& load : request.loads) load = 1'000'000 / rng.between(20, 1000);
   const Packed packed = pack(request.pack());
   ASSERT_TRUE(packed.found);
@@ -219,7 +219,7 @@ TEST(Pack, is_level_in_every_resource) {
 
 TEST(Pack, leaders_are_level_and_only_where_they_may_be) {
   Rng rng(6);
-  Request request(1200, 3, 12, 3, 1);
+  OwnedPack request(1200, 3, 12, 3, 1);
   for (Amount& load : request.loads) load = rng.between(100, 1000);
   request.lead[0] = 700;
   request.leads[0] = 0;
@@ -234,7 +234,7 @@ TEST(Pack, leaders_are_level_and_only_where_they_may_be) {
 TEST(Pack, says_the_same_to_the_same_question) {
   Rng rng(7);
   for (int i = 0; i < 50; ++i) {
-    const Request request = random_request(rng);
+    const OwnedPack request = random_request(rng);
     EXPECT_EQ(pack(request.pack()).rows, pack(request.pack()).rows);
   }
 }

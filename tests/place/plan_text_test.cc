@@ -46,22 +46,22 @@ placement: {t1: [[n1, n2], [n2, n3]]}
   return *out;
 }
 
-const WorkloadId t1("t1"), t2("t2");
+const WorkloadId w1("t1"), w2("t2");
 
 Plan full_plan() {
   Plan plan;
-  plan.placement[t1] = rows({{3, 1}, {1, 2}});
-  plan.cores[t1] = cores({{3, 0}, {1, 2}});
-  plan.moves = {{t1, ShardIndex(0), node(0), node(3), MoveReason::drain, 1},
-                {t1, ShardIndex(1), std::nullopt, node(0), MoveReason::grow, 2},
-                {t1, ShardIndex(1), node(0), std::nullopt, MoveReason::shrink, 3}};
-  plan.leaders = {{t1, ShardIndex(0), node(0), node(3)}};
-  plan.cancelled = {{t1, ShardIndex(1), node(1), node(3), "destination down"}};
+  plan.placement[w1] = rows({{3, 1}, {1, 2}});
+  plan.cores[w1] = cores({{3, 0}, {1, 2}});
+  plan.moves = {{w1, ShardIndex(0), node(0), node(3), MoveReason::drain, 1},
+                {w1, ShardIndex(1), std::nullopt, node(0), MoveReason::grow, 2},
+                {w1, ShardIndex(1), node(0), std::nullopt, MoveReason::shrink, 3}};
+  plan.leaders = {{w1, ShardIndex(0), node(0), node(3)}};
+  plan.cancelled = {{w1, ShardIndex(1), node(1), node(3), "destination down"}};
   plan.refused = {
-      {t2, std::nullopt, std::nullopt, RefusalReason::too_large, "needs \"all\"", false, {{node(0), "disk 96%+1% > 95%"}}},
-      {t1, ShardIndex(1), node(2), RefusalReason::nodes, "needs 1", true, {}}};
-  plan.violations = {{t1, ShardIndex(1), Rule::apart_from, false, "2 replicas", ""},
-                     {t2, std::nullopt, Rule::draining, true, "on n1", "moves_max"}};
+      {w2, std::nullopt, std::nullopt, RefusalReason::too_large, "needs \"all\"", false, {{node(0), "disk 96%+1% > 95%"}}},
+      {w1, ShardIndex(1), node(2), RefusalReason::nodes, "needs 1", true, {}}};
+  plan.violations = {{w1, ShardIndex(1), Rule::apart_from, false, "2 replicas", ""},
+                     {w2, std::nullopt, Rule::draining, true, "on n1", "moves_max"}};
   plan.stats = {.seconds = 0.41, .evaluated_moves = 120000, .moves = 3, .moves_floor = 1, .cut_short = true};
   plan.stats.balance[ResourceId("cpu")] = {1.00312345678, 1, 1e-9, 1.5};
   plan.stats.balance[ResourceId("disk")] = {std::numeric_limits<double>::infinity(), 12345678, 0.25, std::nullopt};
@@ -166,22 +166,22 @@ TEST(PlanText, NamesAreThoseOfTheFormat) {
 TEST(PlanText, OnlyRefusalsAndHardRulesAreUnmet) {
   Plan plan;
   EXPECT_TRUE(plan.met());
-  plan.violations = {{t1, ShardIndex(0), Rule::spread, false, "", ""}};
+  plan.violations = {{w1, ShardIndex(0), Rule::spread, false, "", ""}};
   EXPECT_TRUE(plan.met());
-  plan.violations.push_back({t1, ShardIndex(0), Rule::down, true, "", ""});
+  plan.violations.push_back({w1, ShardIndex(0), Rule::down, true, "", ""});
   EXPECT_FALSE(plan.met());
   plan.violations.clear();
-  plan.refused = {{.workload = t2}};
+  plan.refused = {{.workload = w2}};
   EXPECT_FALSE(plan.met());
 }
 
 TEST(Apply, MovesInFlightAreDoneAndCancelledOnesGone) {
   Cluster before = cluster();
-  before.moving = {{t1, ShardIndex(0), node(0), node(3)}, {t1, ShardIndex(1), node(1), node(3)}};
+  before.moving = {{w1, ShardIndex(0), node(0), node(3)}, {w1, ShardIndex(1), node(1), node(3)}};
   ASSERT_TRUE(check(before).empty());
   const Cluster after = apply(before, full_plan());
   EXPECT_TRUE(after.moving.empty());
-  EXPECT_EQ(after.placement.at(t1), rows({{3, 1}, {1, 2}}));
+  EXPECT_EQ(after.placement.at(w1), rows({{3, 1}, {1, 2}}));
   EXPECT_EQ(after.workloads, before.workloads);
   EXPECT_EQ(after.nodes, before.nodes);
   EXPECT_EQ(after.settings, before.settings);
@@ -191,31 +191,31 @@ TEST(Apply, MovesInFlightAreDoneAndCancelledOnesGone) {
 TEST(Apply, ARefusedWorkloadStaysNewAndAPlacedOneIsNotAnyMore) {
   const Cluster before = cluster();
   Plan plan = full_plan();
-  EXPECT_FALSE(apply(before, plan).placement.contains(t2));
-  plan.placement[t2] = rows({{0}});
-  EXPECT_EQ(apply(before, plan).placement.at(t2), rows({{0}}));
+  EXPECT_FALSE(apply(before, plan).placement.contains(w2));
+  plan.placement[w2] = rows({{0}});
+  EXPECT_EQ(apply(before, plan).placement.at(w2), rows({{0}}));
 }
 
 TEST(Apply, RecentIsKeptWhereTheReplicaStillIs) {
   Cluster before = cluster();
   before.recent = {
-      {t1, ShardIndex(0), node(0)}, {t1, ShardIndex(0), node(1)}, {t1, ShardIndex(1), node(3)}, {t2, ShardIndex(0), node(0)}};
-  EXPECT_EQ(apply(before, full_plan()).recent, (std::vector<Recent>{{t1, ShardIndex(0), node(1)}}));
+      {w1, ShardIndex(0), node(0)}, {w1, ShardIndex(0), node(1)}, {w1, ShardIndex(1), node(3)}, {w2, ShardIndex(0), node(0)}};
+  EXPECT_EQ(apply(before, full_plan()).recent, (std::vector<Recent>{{w1, ShardIndex(0), node(1)}}));
 }
 
 TEST(Apply, ThePlansCoresGoFirst) {
   Cluster before = cluster();
-  before.cores[t1] = cores({{1, 1}, {1, 1}});
-  EXPECT_EQ(apply(before, full_plan()).cores.at(t1), cores({{3, 0}, {1, 2}}));
+  before.cores[w1] = cores({{1, 1}, {1, 1}});
+  EXPECT_EQ(apply(before, full_plan()).cores.at(w1), cores({{3, 0}, {1, 2}}));
 }
 
 TEST(Apply, WithoutThemAReplicaThatStaysKeepsItsCoreAndOneThatComesGetsTheEmptiest) {
   Cluster before = cluster();
-  before.cores[t1] = cores({{1, 2}, {3, 1}});
+  before.cores[w1] = cores({{1, 2}, {3, 1}});
   Plan plan;
-  plan.placement[t1] = rows({{1, 0}, {3, 1}});  // leaders changed in both; n4 came
+  plan.placement[w1] = rows({{1, 0}, {3, 1}});  // leaders changed in both; n4 came
   const Cluster after = apply(before, plan);
-  EXPECT_EQ(after.cores.at(t1), cores({{2, 1}, {1, 3}}));  // core 0 counts its reserve of two
+  EXPECT_EQ(after.cores.at(w1), cores({{2, 1}, {1, 3}}));  // core 0 counts its reserve of two
   EXPECT_TRUE(check(after).empty());
   EXPECT_TRUE(apply(cluster(), plan).cores.empty());
 }
@@ -234,20 +234,20 @@ RC_GTEST_PROP(Apply, TheNextProblemIsAProblem, ()) {
   for (std::uint32_t i = 0; i < nodes; ++i)
     before.nodes.push_back({.name = NodeId(fmt::format("n{}", i)), .cores = *rc::gen::inRange(0u, 3u)});
   const auto shards = *rc::gen::inRange(1u, 5u);
-  before.workloads.push_back({.name = t1, .shards = shards, .replicas = 2});
+  before.workloads.push_back({.name = w1, .shards = shards, .replicas = 2});
   std::vector<std::vector<std::uint32_t>> from, to;
   for (std::uint32_t i = 0; i < shards; ++i) from.push_back(row(nodes)), to.push_back(row(nodes));
-  before.placement[t1] = rows(from);
+  before.placement[w1] = rows(from);
   std::vector<std::vector<std::uint16_t>> on;
   for (const auto& one : from) {
     on.emplace_back();
     for (const std::uint32_t at : one)
       on.back().push_back(static_cast<std::uint16_t>(*rc::gen::inRange(0u, std::max(1u, before.nodes[at].cores))));
   }
-  before.cores[t1] = cores(on);
+  before.cores[w1] = cores(on);
   RC_ASSERT(check(before).empty());
   Plan plan;
-  plan.placement[t1] = rows(to);
+  plan.placement[w1] = rows(to);
   const Cluster after = apply(before, plan);
   RC_ASSERT(check(after).empty());
   const auto again = parse_cluster(format_cluster(after, Syntax::yaml), "next.yaml");
@@ -257,7 +257,7 @@ RC_GTEST_PROP(Apply, TheNextProblemIsAProblem, ()) {
 
 Explanation explanation() {
   using Kind = NodeVerdict::Kind;
-  return {.shard = {t1, ShardIndex(9)},
+  return {.shard = {w1, ShardIndex(9)},
           .before = {node(0), node(1)},
           .after = {node(3), node(1)},
           .summary = {"moves from n1 to n4: drain"},
@@ -276,7 +276,7 @@ n2  holds
 n1  leaves  it drains
 n3  cannot  disk 96%+1% > 95%
 )");
-  EXPECT_EQ(format_explanation(cluster(), {.shard = {t1, ShardIndex(0)}}), "t1/0: nowhere\n");
+  EXPECT_EQ(format_explanation(cluster(), {.shard = {w1, ShardIndex(0)}}), "t1/0: nowhere\n");
 }
 
 TEST(ExplanationText, ForProgramsInTheOrderOfNames) {

@@ -186,9 +186,10 @@ TEST(PlanProperties, EveryPairOfNodesSharesShards) {
 }
 
 // The best that can be, by trying everything: for one new workload of a handful of replicas.
-class Enumeration {
+class EveryPlacement {
  public:
-  Enumeration(const Cluster& cluster, ResourceId resource) : cluster_(cluster), resource_(std::move(resource)), held_(cluster) {
+  EveryPlacement(const Cluster& cluster, ResourceId resource)
+      : cluster_(cluster), resource_(std::move(resource)), held_(cluster) {
     try_shard(0);
   }
   std::optional<double> best() const {
@@ -245,30 +246,30 @@ class Enumeration {
 };
 
 Cluster tiny_cluster(Rng& rng, bool alike) {
-  const ResourceId cpu("cpu");
+  const ResourceId by_cpu("cpu");
   Cluster cluster{.name = ClusterId("tiny")};
   const std::uint64_t nodes = 1 + rng.below(5);
   const std::uint64_t zones = rng.below(4);
   const std::int64_t size = rng.between(2, 12);
   for (std::uint64_t i = 0; i < nodes; ++i) {
-    Node node{.name = NodeId(fmt::format("n{}", i)), .capacity = {{cpu, Quantity(size * (rng.chance(1, 3) ? 2 : 1))}}};
+    Node node{.name = NodeId(fmt::format("n{}", i)), .capacity = {{by_cpu, Quantity(size * (rng.chance(1, 3) ? 2 : 1))}}};
     if (zones > 0) node.zone = fmt::format("z{}", rng.below(zones));
     if (rng.chance(1, 5)) node.replicas_max = static_cast<std::uint32_t>(1 + rng.below(3));
     if (rng.chance(1, 8)) node.status = NodeStatus::cordoned;
     if (rng.chance(1, 3)) node.labels["disk"] = "ssd";
-    if (rng.chance(1, 6)) node.used[cpu] = Quantity(rng.between(0, size));
+    if (rng.chance(1, 6)) node.used[by_cpu] = Quantity(rng.between(0, size));
     cluster.nodes.push_back(std::move(node));
   }
   cluster.settings.hard_limit = Ratio::percent(100);
   Workload workload{.name = WorkloadId("t"), .replicas = static_cast<std::uint32_t>(1 + rng.below(3))};
   workload.shards = static_cast<std::uint32_t>(1 + rng.below(6 / workload.replicas));
-  workload.load[cpu] = Quantity(rng.between(1, 4));
+  workload.load[by_cpu] = Quantity(rng.between(1, 4));
   // Without zones, or with hard ones, nothing comes before the load.
   if (zones > 0) workload.spread = Spread{.level = "zone", .hard = true};
   if (rng.chance(1, 5)) workload.require["disk"] = "ssd";
   if (!alike) {
-    if (rng.chance(1, 2)) workload.leader_load[cpu] = Quantity(rng.between(1, 3));
-    workload.shard_loads.resources = {cpu};
+    if (rng.chance(1, 2)) workload.leader_load[by_cpu] = Quantity(rng.between(1, 3));
+    workload.shard_loads.resources = {by_cpu};
     for (std::uint32_t shard = 0; shard < workload.shards; ++shard) {
       if (!rng.chance(1, 2)) continue;
       workload.shard_loads.shards.emplace_back(shard);
@@ -299,7 +300,7 @@ TEST(PlanProperties, AlikeReplicasAreRefusedOnlyIfImpossible) {
     const Cluster cluster = tiny_cluster(rng, true);
     const Plan plan = place::plan(cluster);
     EXPLAIN(cluster, PlanOptions{}, plan);
-    const auto best = Enumeration(cluster, ResourceId("cpu")).best();
+    const auto best = EveryPlacement(cluster, ResourceId("cpu")).best();
     EXPECT_EQ(plan.refused.empty(), best.has_value());
     EXPECT_EQ(plan.placement.contains(WorkloadId("t")), best.has_value());
     for (const Refusal& refusal : plan.refused) EXPECT_TRUE(refusal.proved);
@@ -311,18 +312,18 @@ TEST(PlanProperties, TinyFirstPlacementsAgainstTheOptimum) {
   double worst = 1, sum = 0;
   on_seeds("tiny", 2000, [&](Rng& rng) {
     const Cluster cluster = tiny_cluster(rng, false);
-    const ResourceId cpu("cpu");
+    const ResourceId by_cpu("cpu");
     const Plan plan = place::plan(cluster);
     EXPLAIN(cluster, PlanOptions{}, plan);
-    const auto best = Enumeration(cluster, cpu).best();
+    const auto best = EveryPlacement(cluster, by_cpu).best();
     if (plan.refused.empty()) {
       ASSERT_TRUE(best);
-      const double ratio = greatest_load(cluster, plan, cpu) / *best;
+      const double ratio = greatest_load(cluster, plan, by_cpu) / *best;
       EXPECT_GE(ratio, 1 - 1e-9);
       worst = std::max(worst, ratio);
       sum += ratio;
       ++placed;
-      EXPECT_LE(plan.stats.balance.at(cpu).floor, plan.stats.balance.at(cpu).max_over_mean + 1e-9);
+      EXPECT_LE(plan.stats.balance.at(by_cpu).floor, plan.stats.balance.at(by_cpu).max_over_mean + 1e-9);
     } else if (best) {
       ++refused_wrongly;
       EXPECT_FALSE(plan.refused.front().proved);

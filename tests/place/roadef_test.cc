@@ -116,18 +116,30 @@ TEST(RoadefTiny, TheSearchFindsWhatTryingAllDoes) {
   }
 }
 
+TEST(RoadefMade, ShapesAreReadAndWrongOnesSaid) {
+  const auto shape = parse_shape("10x200x3");
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(std::tuple(shape->machines, shape->processes, shape->resources, shape->slack), std::tuple(10u, 200u, 3u, 25u));
+  EXPECT_EQ(parse_shape("10x200x3x5")->slack, 5u);
+  for (const char* wrong : {"", "10", "10x200", "10x200x", "10x200x3x", "10x200x3x5x1", "0x200x3", "10x0x3", "10x200x0",
+                            "ax200x3", "10x-2x3", "10x200x3 ", "99999x200x3", "10x200x65", "10x99999999999x3"}) {
+    EXPECT_FALSE(parse_shape(wrong).has_value()) << wrong;
+  }
+}
+
 TEST(RoadefMade, TheEngineAndTheJudgeAgree) {
   EXPECT_TRUE(rc::check("for every seed", [](std::uint64_t seed) {
     Rng rng(seed);
-    const auto made =
-        make_instance(seed, static_cast<std::uint32_t>(rng.between(2, 15)), static_cast<std::uint32_t>(rng.between(1, 80)),
-                      static_cast<std::uint32_t>(rng.between(1, 5)));
+    const auto made = make_instance(seed, {.machines = static_cast<std::uint32_t>(rng.between(2, 15)),
+                                           .processes = static_cast<std::uint32_t>(rng.between(1, 80)),
+                                           .resources = static_cast<std::uint32_t>(rng.between(1, 5)),
+                                           .slack = static_cast<std::uint32_t>(rng.between(0, 50))});
     const auto at_start = evaluate(made.model, made.start, made.start);
     RC_ASSERT(at_start.violations.empty());
     const Instance instance(made.model, made.start);
     place::State state(instance.problem);
     RC_ASSERT(instance.assignment(state) == made.start);
-    place::improve(state, rng, {.budget = 5000});
+    place::improve(state, rng, {.budget = 5000, .manner = seed % 2 == 0 ? place::Manner::bold : place::Manner::thrifty});
     const auto verdict = evaluate(made.model, made.start, instance.assignment(state));
     RC_ASSERT(verdict.violations.empty());
     RC_ASSERT(verdict.objective <= at_start.objective);

@@ -65,7 +65,7 @@ std::vector<std::string> verdict(const Cluster& cluster, const Plan& plan, const
   // A run that was cut short goes on; shards with a move in flight were left alone; what was refused may find room that was freed.
   if (plan.stats.cut_short || options.only != Only::everything || !cluster.moving.empty() || !plan.refused.empty()) return found;
   const Cluster next = apply(cluster, plan);
-  for (const Problem& problem : check(next)) found.push_back("the next problem: " + problem.message);
+  for (const evenkeel::Problem& problem : check(next)) found.push_back("the next problem: " + problem.message);
   const Plan second = place::plan(next, options);
   if (!second.moves.empty() || !second.leaders.empty())
     found.push_back(fmt::format("a second run changes this:\n{}", plan_text(next, second)));

@@ -10,7 +10,7 @@
 namespace evenkeel::place::detail {
 namespace {
 
-constexpr std::uint32_t gone = ~0u;
+constexpr std::uint32_t no_index = ~0u;
 
 // Pins by the numbers that nodes have without those that were removed.
 Pins renumbered(const Pins& pins, const std::vector<std::uint32_t>& numbers) {
@@ -18,7 +18,7 @@ Pins renumbered(const Pins& pins, const std::vector<std::uint32_t>& numbers) {
   for (std::size_t i = 0; i < pins.shards.size(); ++i) {
     std::vector<NodeIndex> row;
     for (const NodeIndex node : pins.nodes[i]) {
-      if (numbers[node.value()] != gone) row.emplace_back(numbers[node.value()]);
+      if (numbers[node.value()] != no_index) row.emplace_back(numbers[node.value()]);
     }
     if (row.empty()) continue;
     next.shards.push_back(pins.shards[i]);
@@ -30,7 +30,7 @@ Pins renumbered(const Pins& pins, const std::vector<std::uint32_t>& numbers) {
 // What the node says of itself must be whole; the rest of the cluster is not looked at.
 Result<> check_node(const Settings& settings, const Node& node) {
   const Cluster alone{.name = ClusterId("node"), .settings = settings, .nodes = {node}};
-  for (const Problem& problem : check(alone, 1))
+  for (const evenkeel::Problem& problem : check(alone, 1))
     return fail(Code::invalid, "{}: {}", fmt::join(problem.path, "."), problem.message);
   return {};
 }
@@ -89,7 +89,7 @@ std::vector<ShardId> AllocatorState::shards_on(const NodeId& node) const {
 
 Cluster AllocatorState::observe() const {
   Cluster cluster{.name = name_, .settings = nodes_.settings(), .state_models = state_models_};
-  std::vector<std::uint32_t> numbers(nodes_.size(), gone);
+  std::vector<std::uint32_t> numbers(nodes_.size(), no_index);
   for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
     if (!nodes_[NodeIndex(i)].there) continue;
     numbers[i] = static_cast<std::uint32_t>(cluster.nodes.size());
@@ -128,7 +128,8 @@ Cluster AllocatorState::observe() const {
   }
   for (const Recent& recent : recent_) {
     const auto held = held_.find(recent.workload);
-    if (held == held_.end() || recent.shard.value() >= held->second.spec.shards || numbers[recent.node.value()] == gone) continue;
+    if (held == held_.end() || recent.shard.value() >= held->second.spec.shards || numbers[recent.node.value()] == no_index)
+      continue;
     cluster.recent.push_back({recent.workload, recent.shard, number(recent.node)});
   }
   return cluster;

@@ -195,7 +195,7 @@ std::optional<NotAllocated> AllocatorState::why_invalid(const Workload& request)
       .name = ClusterId("request"), .settings = nodes_.settings(), .state_models = state_models_, .workloads = {request}};
   alone.workloads.front().apart_from.clear();
   alone.workloads.front().close_to.clear();
-  for (const Problem& problem : check(alone, 1))
+  for (const evenkeel::Problem& problem : check(alone, 1))
     return NotAllocated{.code = Code::invalid, .detail = fmt::format("{}: {}", fmt::join(problem.path, "."), problem.message)};
   return std::nullopt;
 }

@@ -22,9 +22,9 @@ struct Try {
 };
 
 // The usual order first; the others are for requests that fit only just, and for small ones, of which the best of several is taken.
-constexpr std::array tries{Try{PackOrder::largest, 0},   Try{PackOrder::tightest, 0},   Try{PackOrder::sum, 0},
-                           Try{PackOrder::largest, 0.1}, Try{PackOrder::tightest, 0.1}, Try{PackOrder::sum, 0.2},
-                           Try{PackOrder::largest, 0.4}, Try{PackOrder::tightest, 0.3}};
+constexpr std::array pack_tries{Try{PackOrder::largest, 0},   Try{PackOrder::tightest, 0},   Try{PackOrder::sum, 0},
+                                Try{PackOrder::largest, 0.1}, Try{PackOrder::tightest, 0.1}, Try{PackOrder::sum, 0.2},
+                                Try{PackOrder::largest, 0.4}, Try{PackOrder::tightest, 0.3}};
 
 class Packer {
  public:
@@ -34,12 +34,12 @@ class Packer {
     const std::uint64_t work =
         std::uint64_t{request_.shards} * request_.replicas * std::min<std::uint64_t>(request_.able.size(), 64);
     const auto starts = std::clamp<std::uint64_t>(2'000'000 / std::max<std::uint64_t>(1, work), 1, 64);
-    const std::uint64_t failures_max = work > 10'000'000 ? 3 : tries.size();
+    const std::uint64_t failures_max = work > 10'000'000 ? 3 : pack_tries.size();
     std::uint64_t good = 0;
     for (std::uint64_t i = 0; good < starts && i < failures_max + good; ++i) {
       packing_.clear();
       // Beyond the table only chance is left.
-      if (!try_once(i < tries.size() ? tries[i] : Try{PackOrder::largest, 0.9}, starts)) continue;
+      if (!try_once(i < pack_tries.size() ? pack_tries[i] : Try{PackOrder::largest, 0.9}, starts)) continue;
       ++good;
       keep_better();
     }

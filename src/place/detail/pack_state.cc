@@ -5,7 +5,7 @@
 namespace evenkeel::place::detail {
 namespace {
 
-double plain(Amount amount) { return static_cast<double>(amount); }
+double as_double(Amount amount) { return static_cast<double>(amount); }
 
 }  // namespace
 
@@ -38,12 +38,12 @@ void Packing::find_levels() {
   levels_ = dimensions.size() + (own ? 1 : 0);
   sizes_.reserve(std::size_t{shards()} * levels_);
   for (std::size_t s = 0; s < shards(); ++s) {
-    for (const std::size_t d : dimensions) sizes_.push_back(plain(request.loads[s * request.width + d]));
-    if (own) sizes_.push_back(plain(request.measures[s]));
+    for (const std::size_t d : dimensions) sizes_.push_back(as_double(request.loads[s * request.width + d]));
+    if (own) sizes_.push_back(as_double(request.measures[s]));
   }
   for (const std::size_t d : dimensions) {
     weight_.push_back(request.weight[d]);
-    lead_.push_back(plain(request.lead[d]));
+    lead_.push_back(as_double(request.lead[d]));
   }
   if (own) {
     weight_.push_back(request.own_weight);
@@ -59,7 +59,7 @@ void Packing::find_levels() {
       const double share = is_own ? request.own_share[n] : request.share[n * request.width + dimensions[l]];
       Level& level = level_at_start_[n * levels_ + l];
       level.factor = share > 0 ? weight_[l] / share : 0;
-      level.usage = is_own ? 0 : plain(request.usage[n * request.width + dimensions[l]]);
+      level.usage = is_own ? 0 : as_double(request.usage[n * request.width + dimensions[l]]);
       if (share <= 0 && totals_[l] > 0) rank_[n] |= outside;
     }
   }
@@ -160,7 +160,7 @@ Packing::Standing Packing::standing() const {
   for (std::size_t i = 0; i < soft_left_.size(); ++i) {
     const auto start = static_cast<double>(std::max<Amount>(
         1, request_->soft_room[i / soft_limits_.size() * request_->width + soft_limits_[i % soft_limits_.size()]]));
-    if (soft_left_[i] < 0) standing.above_soft -= plain(soft_left_[i]) / start;
+    if (soft_left_[i] < 0) standing.above_soft -= as_double(soft_left_[i]) / start;
   }
   for (const Level& level : level_) standing.cost += level.factor * level.usage * level.usage;
   return standing;

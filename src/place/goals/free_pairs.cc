@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "evenkeel/place/detail/each_node.h"
 #include "evenkeel/place/detail/terms.h"
 
 namespace evenkeel::place::detail {
@@ -20,15 +21,12 @@ class FreePairs : public Term {
   Cost delta(const State& state, const Trial& trial) const override {
     const Problem& problem = state.problem();
     double sum = 0;
-    for (std::size_t i = 0; i < trial.touched(); ++i) {
-      const Trial::Touched touched = trial.touched(i);
-      const Amount* capacity = problem.capacity.data() + touched.node * problem.width();
-      const Amount* usage = state.usage(touched.node).data();
-      for (const FreePair& pair : problem.free_pairs) {
-        sum += cost(pair, capacity, usage, touched.usage[pair.first], touched.usage[pair.second]) -
-               cost(pair, capacity, usage, 0, 0);
-      }
-    }
+    each_node(state, trial, [&](std::uint32_t node, const auto& more) {
+      const Amount* capacity = problem.capacity.data() + node * problem.width();
+      const Amount* usage = state.usage(node).data();
+      for (const FreePair& pair : problem.free_pairs)
+        sum += cost(pair, capacity, usage, more(pair.first), more(pair.second)) - cost(pair, capacity, usage, 0, 0);
+    });
     return Cost::of(Cost::level, sum);
   }
 

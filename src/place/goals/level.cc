@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "evenkeel/place/detail/each_node.h"
 #include "evenkeel/place/detail/terms.h"
 
 namespace evenkeel::place::detail {
@@ -15,16 +16,15 @@ class Level : public Term {
     const Problem& problem = state.problem();
     const std::size_t width = problem.width();
     double sum = 0;
-    for (std::size_t i = 0; i < trial.touched(); ++i) {
-      const Trial::Touched touched = trial.touched(i);
-      const double* share = problem.share.data() + touched.node * width;
-      const Amount* usage = state.usage(touched.node).data();
+    each_node(state, trial, [&](std::uint32_t node, const auto& change) {
+      const double* share = problem.share.data() + node * width;
+      const Amount* usage = state.usage(node).data();
       for (std::size_t d = 0; d < width; ++d) {
         if (share[d] <= 0) continue;
-        const auto more = static_cast<double>(touched.usage[d]);
+        const auto more = static_cast<double>(change(d));
         sum += problem.dimensions[d].level_weight * (more * (2 * static_cast<double>(usage[d]) + more) / share[d]);
       }
-    }
+    });
     return Cost::of(Cost::level, sum);
   }
 

@@ -27,6 +27,9 @@ class Able : public Term {
 
 }  // namespace
 
-Made make_able(const Problem& problem) { return problem.able.empty() ? nullptr : std::make_unique<Able>(); }
+Made make_able(const Problem& problem) {
+  const bool all = problem.able.size() == 1 && std::ranges::all_of(problem.able[0], [](std::uint8_t able) { return able != 0; });
+  return all || problem.able.empty() ? nullptr : std::make_unique<Able>();
+}
 
 }  // namespace evenkeel::place::detail

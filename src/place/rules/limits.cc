@@ -13,17 +13,30 @@ class Limits : public Term {
   }
   std::string_view name() const override { return "limits"; }
 
+  void reset(const State& state) override {
+    const Problem& problem = state.problem();
+    room_ = problem.limit;
+    for (std::uint32_t node = 0; node < problem.nodes; ++node)
+      for (std::size_t d = 0; d < problem.width(); ++d) room_[node * problem.width() + d] -= state.peak(node)[d];
+  }
+  void settle(const State& state) override { reset(state); }
+
+  void apply(const State& state, const Trial& trial) override {
+    for (std::size_t i = 0; i < trial.touched(); ++i) {
+      const Trial::Touched touched = trial.touched(i);
+      Amount* room = room_.data() + touched.node * state.problem().width();
+      for (std::size_t d = 0; d < touched.peak.size(); ++d) room[d] -= touched.peak[d];
+    }
+  }
+
   bool allows(const State& state, const Trial& trial) const override {
     const auto steps = trial.steps();
-    if (steps.size() == 1 && plain(state, trial, steps[0])) {
-      return steps[0].to == none || fits(state, steps[0].to, steps[0].replica, none);
-    }
-    if (steps.size() == 2 && steps[0].from == steps[1].to && steps[0].to == steps[1].from && steps[0].from != none &&
-        steps[0].to != none && plain(state, trial, steps[0]) && plain(state, trial, steps[1])) {
+    if (!trial.plain()) return allows_sums(state, trial);
+    if (steps.size() == 2) {
       return fits(state, steps[0].to, steps[0].replica, steps[1].replica) &&
              fits(state, steps[1].to, steps[1].replica, steps[0].replica);
     }
-    return allows_sums(state, trial);
+    return steps[0].to == none || fits(state, steps[0].to, steps[0].replica, none);
   }
 
   std::string why_not(const State& state, std::uint32_t replica, std::uint32_t node) const override {
@@ -47,36 +60,29 @@ class Limits : public Term {
   }
 
  private:
-  // Whether the step moves the replica's own load and no leader's.
-  static bool plain(const State& state, const Trial& trial, const Trial::Step& step) {
-    const Problem& problem = state.problem();
-    if (problem.group_lead.empty()) return true;
-    return !trial.leads() && state.leader(problem.replica_group[step.replica]) != step.replica;
-  }
-
   // Shifts and swaps are most of what is ever asked, and most of them are refused here: nothing is added up for them. One that comes
   // home is in the peak there already, and one that leaves its home stays in it.
   bool fits(const State& state, std::uint32_t node, std::uint32_t in, std::uint32_t out) const {
     const Problem& problem = state.problem();
     const std::size_t width = problem.width();
-    const Amount* limit = problem.limit.data() + node * width;
-    const Amount* usage = state.usage(node).data();
-    const Amount* peak = state.peak(node).data();
+    const Amount* room = room_.data() + node * width;
     const Amount* coming = problem.loads.data() + problem.replica_load[in] * width;
     const bool in_home = state.home(in) == node;
     if (out == none && !in_home) {
       for (std::size_t d = 0; d < width; ++d) {
-        if (coming[d] > 0 && peak[d] + coming[d] > limit[d]) return false;  // and usage is never above the peak
+        if (coming[d] > room[d] && coming[d] > 0) return false;  // and usage is never above the peak
       }
       return true;
     }
+    const Amount* usage = state.usage(node).data();
+    const Amount* limit = problem.limit.data() + node * width;
     const Amount* leaving = out == none ? nothing_.data() : problem.loads.data() + problem.replica_load[out] * width;
     const bool out_home = out != none && state.home(out) == node;
     for (std::size_t d = 0; d < width; ++d) {
-      const Amount more = coming[d] - leaving[d];
-      if (more > 0 && usage[d] + more > limit[d]) return false;
       const Amount more_peak = (in_home && held_[d] ? 0 : coming[d]) - (out_home && held_[d] ? 0 : leaving[d]);
-      if (more_peak > 0 && peak[d] + more_peak > limit[d]) return false;
+      if (more_peak > room[d] && more_peak > 0) return false;
+      const Amount more = coming[d] - leaving[d];
+      if (room[d] < 0 && more > 0 && usage[d] + more > limit[d]) return false;  // else the peak has said so
     }
     return true;
   }
@@ -99,6 +105,7 @@ class Limits : public Term {
 
   std::vector<std::uint8_t> held_;  // by dimension
   std::vector<Amount> nothing_;     // the load of nobody
+  std::vector<Amount> room_;        // nodes × dimensions: the limit without the peak
 };
 
 }  // namespace

@@ -10,37 +10,42 @@ namespace evenkeel::place {
 
 namespace {
 
-// Of what the median of worsening changes costs. Tried from 0.004 to 10 and from 1e-5 to 1e-2: tight instances want it hotter, large ones in
-// little time cooler, and the coldest matters less.
-constexpr double hot_part = 4, cold_part = 1e-3;
+// By manner. Hot and cold are parts of what the median of worsening shifts costs. The price is in temperatures; with it replicas come loose
+// at lower ones, and what is left to be won in the end is the cost of moves, which is small.
+struct Parts {
+  double hot, cold, away_price;
+};
+constexpr Parts parts_of(Manner manner) { return manner == Manner::bold ? Parts{20, 1e-3, 0} : Parts{6, 1e-4, 8}; }
+constexpr double never = 40;  // temperatures: what costs more has no chance worth a draw
 
 }  // namespace
 
-void Anneal::measure(State& state, Rng& rng, std::uint64_t looks) {
-  ChangeDraw draw(state, rng);
+void Anneal::measure(const State& state, ChangeDraw& draw, std::uint64_t looks) {
   Trial trial(state);
   std::vector<double> worse;
   for (std::uint64_t i = 0; i < looks; ++i) {
-    if (!draw.next(trial) || !state.allowed(trial)) continue;
+    if (!draw.shift(trial) || !state.has_room(trial)) continue;
     const double delta = state.delta(trial).tiers[Cost::level];
     if (delta > 0) worse.push_back(delta);
   }
   if (worse.empty()) return;
   const auto middle = worse.begin() + static_cast<std::ptrdiff_t>(worse.size() / 2);
   std::ranges::nth_element(worse, middle);
-  hot_ = *middle * hot_part;
-  cold_ = *middle * cold_part;
+  hot_ = *middle * parts_of(manner_).hot;
+  cold_ = *middle * parts_of(manner_).cold;
 }
 
 void Anneal::set(double progress) { temperature_ = hot_ > 0 && progress < 1 ? hot_ * std::pow(cold_ / hot_, progress) : 0; }
 
-bool Anneal::takes(const Cost& delta, Rng& rng) const {
-  for (std::size_t tier = 0; tier < Cost::level; ++tier)
-    if (delta.tiers[tier] != 0) return delta.tiers[tier] < 0;
-  const double worse = delta.tiers[Cost::level];
-  if (worse == 0) return !(Cost{} < delta);
-  if (worse < 0) return true;
-  return temperature_ > 0 && worse < 40 * temperature_ && rng.unit() < std::exp(-worse / temperature_);
+double Anneal::allowance(Rng& rng) const { return temperature_ > 0 ? -temperature_ * std::log(1 - rng.unit()) : 0; }
+
+double Anneal::away_price() const { return parts_of(manner_).away_price * temperature_; }
+
+bool Anneal::takes(const Cost& delta, int away, Rng& rng) const {
+  const Cost priced = delta + Cost::of(Cost::level, away * away_price());
+  const double worse = priced.tiers[Cost::level];
+  const bool chance = worse > 0 && worse < never * temperature_;
+  return place::takes(priced, chance ? allowance(rng) : 0);
 }
 
 }  // namespace evenkeel::place

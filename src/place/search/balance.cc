@@ -18,10 +18,10 @@ namespace {
 // A move must bring the two nodes nearer to each other by this part of the fair share, or it is not worth its while.
 constexpr double worth = 1e-3;
 // What costs nothing goes on until no node is further than this from its fair share.
-constexpr double level_enough = 2e-4;
-constexpr std::size_t partners = 4;    // of each kind: of all nodes, and of the node's own domains
-constexpr std::size_t donors = 2;      // the same, of a node that is being filled: it takes one replica from each in turn
-constexpr std::size_t few_nodes = 64;  // in clusters up to this size everybody is a partner
+constexpr double fresh_level_enough = 2e-4;
+constexpr std::size_t pair_partners = 4;     // of each kind: of all nodes, and of the node's own domains
+constexpr std::size_t donors = 2;            // the same, of a node that is being filled: it takes one replica from each in turn
+constexpr std::size_t all_pairs_nodes = 64;  // in clusters up to this size everybody is a partner
 constexpr std::uint32_t few_replicas = 500'000;
 constexpr std::size_t asked = 4;  // candidates of each pair of nodes that are asked of every rule and goal
 
@@ -37,7 +37,7 @@ class Balancer {
         levels_(board),
         trial_(state_),
         setting_(static_cast<double>(board.cluster->settings.tolerance.millionths()) / 1e6),
-        tolerance_(fresh_ ? level_enough : setting_) {}
+        tolerance_(fresh_ ? fresh_level_enough : setting_) {}
 
   void run() {
     find_minded();
@@ -72,7 +72,7 @@ class Balancer {
     for (const Cost::Tier tier : {Cost::spread, Cost::affinity, Cost::soft}) {
       if (std::abs(cost.tiers[tier]) > 1e-12) return cost.tiers[tier] < 0;
     }
-    return cost.tiers[Cost::level] < -(fresh_ ? level_enough / 100 : worth) * size;
+    return cost.tiers[Cost::level] < -(fresh_ ? fresh_level_enough / 100 : worth) * size;
   }
 
   // What rules and earlier goals will most likely say, looked up in no time: able, not in a domain that the shard has already, and of a
@@ -82,7 +82,7 @@ class Balancer {
     const std::uint32_t group = problem.replica_group[replica], f = problem.group_family[group];
     const Family& family = problem.families[f];
     if (problem.able[family.able][to] == 0) return false;
-    if (problem.nodes > few_nodes && minded_[f] != 0) return false;
+    if (problem.nodes > all_pairs_nodes && minded_[f] != 0) return false;
     if (family.partition == none) return true;
     const auto& domain = problem.partitions[family.partition].domain;
     if (domain[to] == domain[state_.at(replica)]) return true;
@@ -185,14 +185,14 @@ class Balancer {
   }
 
   void partners_of(std::uint32_t node, bool fullest, std::vector<std::uint32_t>& found) const {
-    const std::size_t many = fullest ? donors : partners;
-    const std::size_t most = board_.problem.nodes <= few_nodes ? few_nodes : many;
+    const std::size_t many = fullest ? donors : pair_partners;
+    const std::size_t most = board_.problem.nodes <= all_pairs_nodes ? all_pairs_nodes : many;
     fullest ? levels_.fullest(node, most, found) : levels_.emptiest(node, most, found);
   }
 
   // Twice, since what is done against bunching is undone by nobody, and may leave a node higher than before.
   void level_all() {
-    if (board_.problem.nodes <= few_nodes) {
+    if (board_.problem.nodes <= all_pairs_nodes) {
       please();
       fill();
     }
@@ -362,7 +362,7 @@ class Balancer {
     constexpr std::size_t most = 32;
     const auto all = state_.replicas_on(donor);
     free_.clear();
-    const bool few = board_.problem.nodes <= few_nodes || all.size() <= most;
+    const bool few = board_.problem.nodes <= all_pairs_nodes || all.size() <= most;
     const std::size_t start = few ? 0 : mix64(board_.salt[donor], all.size()) % all.size();
     for (std::size_t i = 0; i < all.size() && (few || free_.size() < most); ++i) {
       const std::uint32_t replica = all[(start + i) % all.size()];
@@ -522,7 +522,7 @@ bool needed(const Board& board) {
 void level_fresh(Board& board) {
   if (std::ranges::none_of(board.spans, [](const Span& span) { return span.fresh_count > 0; })) return;
   // Later rounds leave it alone, so in small clusters, where one replica more or less matters, it is turned until nothing changes.
-  const int turns = board.problem.nodes <= few_nodes ? 8 : 1;
+  const int turns = board.problem.nodes <= all_pairs_nodes ? 8 : 1;
   for (int turn = 0; turn < turns; ++turn) {
     Balancer(board, Balancer::Scope::fresh).run();
     if (!board.state->settle([&](std::uint32_t group) { return board.flags[group].fresh; })) break;

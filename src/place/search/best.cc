@@ -12,7 +12,7 @@ Best::Best(const State& state) {
 }
 
 void Best::touch(const Trial& trial) {
-  for (const Trial::Step& step : trial.steps()) touch(replicas_, replica_listed_, step.replica);
+  for (const Trial::Step& step : trial.steps()) touch(step.replica);
   if (trial.leads()) touch(groups_, group_listed_, trial.lead_group());
 }
 

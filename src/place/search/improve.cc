@@ -1,46 +1,69 @@
 // General search: changes drawn at random, taken by annealing, and the best that was seen put back at the end.
 //
-// A first stretch takes nothing that is worse, which brings any start quickly to where annealing pays. Then the rest of the limit is one
-// cooling. Without a limit that is known beforehand there are coolings of doubling length until `stop` says so, each from the best so far.
+// The whole limit is one cooling, and a short rest at no temperature at all. Without a limit that is known beforehand there are coolings of
+// doubling length until `stop` says so, each from the best so far.
 
 #include <algorithm>
+#include <cmath>
 
+#include "evenkeel/base/result.h"
 #include "evenkeel/place/engine.h"
 #include "evenkeel/place/search/detail/anneal.h"
 #include "evenkeel/place/search/detail/best.h"
 #include "evenkeel/place/search/detail/draw.h"
+#include "evenkeel/place/search/detail/eject.h"
 
 namespace evenkeel::place {
 
 namespace {
 
-constexpr std::uint64_t round_changes = 1024;     // tried from one question about the limits to the next
-constexpr std::uint64_t looks = 4096;             // changes looked at to find the temperatures
-constexpr std::uint64_t first_cooling = 1 << 20;  // changes, where the limit is not known beforehand
-constexpr double descent_part = 0.05;             // of the limit, at most, is spent on the descent
-constexpr double cooling_part = 0.97;             // of what is left then; the rest is spent at no temperature at all
-constexpr std::uint64_t descent_yield = 500;      // the descent ends when less than one change in so many is taken
+constexpr std::uint64_t round_changes = 1024;      // tried from one question about the limits to the next
+constexpr std::uint64_t shifts_looked_at = 16384;  // shifts looked at to find the temperatures
+constexpr std::uint64_t first_cooling = 1 << 20;   // changes, where the limit is not known beforehand
+constexpr double cooling_part = 0.97;              // of the limit; the rest is spent at no temperature at all
+// In 1024, how often an ejection chain is tried instead of a small change. A chain costs as much as twenty to a hundred of those, so that
+// it pays only where small changes are tried again and again: one more for every so many times that each shift there is will be drawn.
+constexpr std::uint64_t chains_least = 4, chains_most = 64, out_of = 1024;
+constexpr double times_a_chain = 25;
+constexpr double known_after = 0.01;  // of the limit: then it is known how many changes it has room for
 
 class Search {
  public:
   Search(State& state, Rng& rng, const ImproveOptions& options)
-      : state_(state), rng_(rng), options_(options), draw_(state, rng), best_(state), trial_(state) {}
+      : state_(state),
+        rng_(rng),
+        options_(options),
+        draw_(state, rng, options.manner),
+        eject_(state, rng, draw_),
+        anneal_(options.manner),
+        best_(state),
+        trial_(state) {}
 
   void run() {
     if (!draw_.possible()) return;
-    descend();
-    anneal_.measure(state_, rng_, looks);
+    const Cost start = state_.whole();
+    anneal_.measure(state_, draw_, shifts_looked_at);
+    draw_.pick().measure(state_, draw_.reach(), rng_);
+    for (const std::uint32_t replica : draw_.pick().movable()) shifts_ += draw_.reach().nodes(replica);
     for (std::uint64_t length = first_cooling; !over(); length *= 2) {
       cool(length);
       best_.restore(state_);
       cost_ = best_cost_;
     }
     best_.restore(state_);
+    ensure(agree(start + best_cost_, state_.whole()), "what a search adds up is what counting from nothing gives");
   }
 
  private:
+  // But for the rounding of many small sums.
+  static bool agree(const Cost& one, const Cost& other) {
+    for (std::size_t tier = 0; tier < one.tiers.size(); ++tier)
+      if (std::abs(one.tiers[tier] - other.tiers[tier]) > 1e-6 * (1 + std::abs(other.tiers[tier]))) return false;
+    return true;
+  }
+
   bool limited() const { return options_.budget > 0 || options_.spent; }
-  std::uint64_t tried() const { return drawn_ + draw_.probes(); }
+  std::uint64_t tried() const { return drawn_ + eject_.probes(); }
   // The part of the limits that is gone.
   double spent() const {
     double part = options_.budget > 0 ? static_cast<double>(tried()) / static_cast<double>(options_.budget) : 0;
@@ -49,38 +72,48 @@ class Search {
   }
   bool over() const { return spent() >= 1 || (options_.stop && options_.stop()); }
 
-  // One round of changes at the present temperature; how many of them were taken and not for nothing.
-  std::uint64_t round() {
-    std::uint64_t taken = 0;
+  // One round of changes at the present temperature.
+  void round() {
     for (std::uint64_t i = 0; i < round_changes && (options_.budget == 0 || tried() < options_.budget); ++i) {
       ++drawn_;
-      if (!draw_.next(trial_) || !state_.allowed(trial_)) continue;
-      const Cost delta = state_.delta(trial_);
-      if (!anneal_.takes(delta, rng_)) continue;
-      take(delta);
-      taken += delta != Cost{} ? 1 : 0;
+      if (rng_.next() % out_of < chains_) {
+        chain();
+      } else {
+        change();
+      }
     }
-    return taken;
   }
 
-  void take(const Cost& delta) {
+  // What refuses most is asked first, and what costs most last.
+  void change() {
+    if (!draw_.next(trial_) || !state_.has_room(trial_)) return;
+    const Cost delta = state_.delta(trial_);
+    int away = 0;
+    for (const Trial::Step& step : trial_.steps()) away += more_away(state_, step);
+    if (!anneal_.takes(delta, away, rng_) || !state_.allowed_but_for_room(trial_)) return;
     best_.touch(trial_);
     state_.apply(trial_);
+    paid(delta);
+  }
+
+  void chain() {
+    const auto delta = eject_.next(anneal_);
+    if (!delta) return;
+    for (const Trial::Step& step : eject_.steps()) best_.touch(step.replica);
+    paid(*delta);
+  }
+
+  void paid(const Cost& delta) {
     cost_ += delta;
     if (!(cost_ < best_cost_)) return;
     best_.keep(state_);
     best_cost_ = cost_;
   }
 
-  // Only what is better, until little of what is tried is.
-  void descend() {
-    anneal_.freeze();
-    const std::uint64_t rounds = 16 + state_.problem().replicas() / round_changes;
-    while (!over() && spent() < descent_part) {
-      std::uint64_t taken = 0;
-      for (std::uint64_t i = 0; i < rounds && !over(); ++i) taken += round();
-      if (taken * descent_yield < rounds * round_changes) return;
-    }
+  // As many as small changes leave time for.
+  void weigh_chains(double changes) {
+    const double times = changes / static_cast<double>(std::max<std::uint64_t>(shifts_, 1));
+    chains_ = std::clamp(static_cast<std::uint64_t>(std::min(times / times_a_chain, 1e6)), chains_least, chains_most);
   }
 
   // From hot to cold: over what is left of the limit, or over so many changes if there is none.
@@ -92,6 +125,8 @@ class Search {
                                     : static_cast<double>(tried() - tried_before) / static_cast<double>(length);
       if (part >= 1) return;
       anneal_.set(part / cooling_part);
+      draw_.pick().set(anneal_.temperature(), part);
+      if (part > known_after) weigh_chains(static_cast<double>(tried() - tried_before) / part);
       round();
     }
   }
@@ -100,10 +135,13 @@ class Search {
   Rng& rng_;
   const ImproveOptions& options_;
   ChangeDraw draw_;
+  Eject eject_;
   Anneal anneal_;
   Best best_;
   Trial trial_;
   std::uint64_t drawn_ = 0;
+  std::uint64_t shifts_ = 0;  // that there are
+  std::uint64_t chains_ = chains_least;
   Cost cost_, best_cost_;  // against the start
 };
 

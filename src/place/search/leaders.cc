@@ -95,7 +95,7 @@ struct Passing {
 };
 
 // A change must be worth this part of what it moves.
-constexpr double worth = 1e-3;
+constexpr double passing_worth = 1e-3;
 
 // Load is more important than leadership: a change that makes load less level is none, however level it makes leaders. `dear` is the part
 // of what it moves that load may become less level by.
@@ -106,7 +106,7 @@ bool improves(const Board& board, const Ledger& ledger, const Passing& passing, 
   }
   const double part = ledger.part(passing.group);
   const bool heavier = board.problem.group_lead[passing.group] != none && cost.tiers[Cost::level] > dear * part;
-  return !heavier && cost.tiers[Cost::level] + cost.tiers[Cost::last] < -worth * part * board.leader_weight;
+  return !heavier && cost.tiers[Cost::level] + cost.tiers[Cost::last] < -passing_worth * part * board.leader_weight;
 }
 
 // The best change of one of these groups' leaders, of those that `counts` says yes to.
@@ -133,7 +133,7 @@ Passing best_passing(Board& board, Trial& trial, std::span<const std::uint32_t> 
 
 Passing best_of_all(Board& board, Ledger& ledger, Trial& trial, std::uint32_t node) {
   const Passing best = best_passing(board, trial, ledger.some(node), [](const Passing&) { return true; });
-  return best.group != none && improves(board, ledger, best, worth) ? best : Passing{};
+  return best.group != none && improves(board, ledger, best, passing_worth) ? best : Passing{};
 }
 
 // Of a node that leads too many for one look. What a look sees depends on where it begins, which is elsewhere in the next run, and that

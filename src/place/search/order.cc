@@ -37,7 +37,7 @@ std::vector<std::uint32_t> fewest_moves(const Board& board, std::uint32_t group)
   return row;
 }
 
-struct Pending {
+struct PendingMove {
   std::uint32_t replica;
   PlannedMove move;
   MoveReason otherwise;  // than spread: its reason if it shares no domain when its turn comes
@@ -46,10 +46,11 @@ struct Pending {
 
 // The round and the reason of the shard's move that was most like it; one that grew or shrank is like none that goes from somewhere to
 // somewhere.
-Pending net_move(const Board& board, std::span<const PlannedMove> of_shard, std::uint32_t replica) {
+PendingMove net_move(const Board& board, std::span<const PlannedMove> of_shard, std::uint32_t replica) {
   const std::uint32_t group = board.problem.replica_group[replica];
   const std::uint32_t from = board.problem.origin[replica], to = board.state->at(replica);
-  Pending net{replica, {group, from, to, MoveReason::balance, of_shard.back().round}, MoveReason::balance, MoveReason::balance};
+  PendingMove net{
+      replica, {group, from, to, MoveReason::balance, of_shard.back().round}, MoveReason::balance, MoveReason::balance};
   int best = -1, best_otherwise = -1;
   for (const PlannedMove& move : of_shard) {
     if (move.to == none || move.from == none) continue;
@@ -97,21 +98,21 @@ std::vector<std::uint32_t> groups_that_change_leaders(const Board& board, const 
 
 struct Ordered {
   std::vector<PlannedMove> moves;                                // in steps
-  std::vector<Pending> left_out;                                 // those that no step can hold
+  std::vector<PendingMove> left_out;                             // those that no step can hold
   std::vector<std::pair<std::uint32_t, std::uint32_t>> leaders;  // groups whose leadership could not pass, and who leads
 };
 
 // Steps in which these moves can be done from the start, as far as they can.
-Ordered in_steps(const Board& board, std::vector<Pending> pending) {
+Ordered in_steps(const Board& board, std::vector<PendingMove> pending) {
   State state(board.problem);
   Trial trial(state);
   Ordered result;
   std::vector<std::uint32_t> leads = groups_that_change_leaders(board, state);
   pass_leads(board, state, trial, leads);
   for (std::uint32_t step = 1; !pending.empty(); ++step) {
-    std::vector<Pending> later;
+    std::vector<PendingMove> later;
     std::set<std::uint32_t> busy;  // shards with a move in this step
-    for (const Pending& one : pending) {
+    for (const PendingMove& one : pending) {
       if (busy.contains(one.move.group) || !state.allowed(trial.shift(one.replica, one.move.to))) {
         later.push_back(one);
         continue;
@@ -137,7 +138,7 @@ Ordered in_steps(const Board& board, std::vector<Pending> pending) {
 void stay(Board& board, const Ordered& ordered) {
   State& state = *board.state;
   Trial trial(state);
-  for (const Pending& one : ordered.left_out) {
+  for (const PendingMove& one : ordered.left_out) {
     state.apply(trial.shift(one.replica, board.problem.origin[one.replica]));
     board.left_out.push_back(one.move.group);
   }
@@ -164,7 +165,7 @@ void order(Board& board) {
   }
   std::vector<PlannedMove> by_shard = board.moves;
   std::ranges::stable_sort(by_shard, {}, &PlannedMove::group);
-  std::vector<Pending> pending;
+  std::vector<PendingMove> pending;
   for (const std::uint32_t group : board.moved_groups()) {
     const auto of_shard = std::ranges::equal_range(by_shard, group, {}, &PlannedMove::group);
     board.state->reorder(group, fewest_moves(board, group));
@@ -175,13 +176,13 @@ void order(Board& board) {
       pending.push_back(net_move(board, of_shard, r));
       strongest = std::min(strongest, pending.back().move.reason);
     }
-    for (Pending& one : std::span(pending).subspan(before)) one.strongest = strongest;
+    for (PendingMove& one : std::span(pending).subspan(before)) one.strongest = strongest;
   }
   // Shards that must leave some node go first, each in the order of its rounds; if that leads nowhere, all in the order of rounds.
-  std::ranges::stable_sort(pending, {}, [](const Pending& one) { return std::pair(one.strongest, one.move.round); });
+  std::ranges::stable_sort(pending, {}, [](const PendingMove& one) { return std::pair(one.strongest, one.move.round); });
   Ordered ordered = in_steps(board, pending);
   if (!ordered.left_out.empty()) {
-    std::ranges::stable_sort(pending, {}, [](const Pending& one) { return one.move.round; });
+    std::ranges::stable_sort(pending, {}, [](const PendingMove& one) { return one.move.round; });
     Ordered by_round = in_steps(board, std::move(pending));
     if (by_round.left_out.size() < ordered.left_out.size()) ordered = std::move(by_round);
   }

@@ -17,6 +17,7 @@ class Best {
 
   // A change is about to be applied, or was: the order does not matter.
   void touch(const Trial& trial);
+  void touch(std::uint32_t replica) { touch(replicas_, replica_listed_, replica); }
   // What is there now is the best.
   void keep(const State& state);
   // Makes the state what it was when `keep` was called last, or at the beginning.

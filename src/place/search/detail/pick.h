@@ -1,0 +1,49 @@
+#pragma once
+// Which replica the next change is about: any of them as often as another, or, while it is hot, more often one that is large.
+//
+// A replica whose shifts cost far less than the temperature goes anywhere, whatever is tried with it: it is put right later, when it is
+// cooler. One whose shifts cost far more has its last chance now to end where it belongs, and nothing that comes later mends it. Draws are
+// worth most for those, and there are few of them; so half of the draws are theirs at first, and fewer and fewer on the way, since in
+// the end there are only small things to be put right and many of them. How large a replica is, is measured: what its shifts change.
+//
+// Cost: a few shifts a replica once, O(log replicas) for each temperature, O(1) a draw; memory O(replicas).
+
+#include <cstdint>
+#include <vector>
+
+#include "evenkeel/base/rng.h"
+#include "evenkeel/place/engine.h"
+#include "evenkeel/place/search/detail/reach.h"
+
+namespace evenkeel::place {
+
+class Pick {
+ public:
+  // Picks among those that have a place and are not frozen.
+  explicit Pick(const State& state);
+
+  bool possible() const { return !movable_.empty(); }
+  const std::vector<std::uint32_t>& movable() const { return movable_; }
+  std::uint32_t any(Rng& rng) const {
+    if (large_ > 0 && rng.next() % of < preference_) return by_scale_[first_large_ + rng.below(large_)];
+    return movable_[rng.below(movable_.size())];
+  }
+
+  // Sorts them by what shifts of each change, in the tier of levels. Before that all are picked alike.
+  void measure(const State& state, const Reach& reach, Rng& rng);
+  // How hot it is now, and how far the cooling is: 0 at its start, 1 at its end.
+  void set(double temperature, double progress);
+  // What shifts of a replica change: the larger, the later in this order.
+  const std::vector<std::uint32_t>& by_scale() const { return by_scale_; }
+
+ private:
+  static constexpr std::uint64_t of = 1024;
+
+  std::vector<std::uint32_t> movable_;
+  std::vector<std::uint32_t> by_scale_;  // the same, the smallest first
+  std::vector<double> scale_;            // parallel
+  std::uint64_t first_large_ = 0, large_ = 0;
+  std::uint64_t preference_ = 0;  // in 1024: draws that are the large ones'
+};
+
+}  // namespace evenkeel::place

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""bench/roadef_table.py: what is there is not run again, a line that was cut short is, and wrong arguments are said with status 2.
+
+Usage: roadef_table_test.py BENCH_ROADEF
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TABLE = pathlib.Path(__file__).parents[2] / "bench" / "roadef_table.py"
+PROGRAM = sys.argv.pop()
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.results = pathlib.Path(self.folder.name, "results.jsonl")
+
+    def run_table(self, *words):
+        command = [sys.executable, "-B", TABLE, PROGRAM, *words, "--results", self.results]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def lines(self):
+        return self.results.read_text().splitlines()
+
+    def test_goes_on_where_it_was_stopped(self):
+        words = ["--make", "3x20x2", "--budget", "2000", "--seeds", "2"]
+        first = self.run_table(*words)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertEqual([json.loads(line)["run_seed"] for line in self.lines()], [1, 2])
+        before = self.lines()
+        again = self.run_table(*words)
+        self.assertEqual((again.stdout, self.lines()), (first.stdout, before))
+        self.results.write_text(before[0] + "\n" + before[1][:40])  # killed while it wrote
+        cut = self.run_table(*words)
+        self.assertIn("line 2 is no whole line", cut.stderr)
+        self.assertEqual(len(self.lines()), 3)
+        self.assertEqual(json.loads(self.lines()[2])["objective"], json.loads(before[1])["objective"])
+        self.assertEqual(cut.stdout, first.stdout)
+
+    def test_other_threads_are_another_run(self):
+        for threads in ("1", "2"):
+            self.assertEqual(self.run_table("--make", "3x20x2", "--budget", "2000", "--seeds", "1", "--threads", threads).returncode, 0)
+        self.assertEqual(len(self.lines()), 2)
+
+    def test_wrong_arguments(self):
+        lonely = pathlib.Path(self.folder.name, "model_x.txt")
+        lonely.write_text("")
+        for words, said in (([], "a folder of instances, or --make"), (["--make", "3x20"], "expected MACHINESx"), (["nowhere"], "is no folder"),
+                            ([self.folder.name], "has no assignment_x.txt"), (["--make", "3x20x2", "--only", "other"], "no instance other"),
+                            (["--make", "3x20x2", "--best", "nowhere"], "nowhere")):
+            ended = self.run_table(*words, "--budget", "10")
+            self.assertEqual(ended.returncode, 2, words)
+            self.assertIn(said, ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,183 @@
+// The parts of the general search, one by one. What it finds as a whole is in engine_test.cc and roadef_test.cc.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "evenkeel/place/engine.h"
+#include "evenkeel/place/search/detail/anneal.h"
+#include "evenkeel/place/search/detail/draw.h"
+#include "evenkeel/place/search/detail/eject.h"
+#include "evenkeel/place/search/detail/pick.h"
+#include "evenkeel/place/search/detail/reach.h"
+
+namespace evenkeel::place {
+namespace {
+
+// Single replicas of these loads on these nodes, all nodes alike: whole above `soft` costs one a unit.
+Problem plain_problem(std::uint32_t nodes, Amount limit, Amount soft,
+                      const std::vector<std::pair<Amount, std::uint32_t>>& replicas) {
+  Problem problem;
+  problem.dimensions = {{.name = "load", .held = true, .soft_weight = 1, .soft_tier = Cost::level}};
+  problem.nodes = nodes;
+  problem.limit.assign(nodes, limit), problem.soft.assign(nodes, soft), problem.base.assign(nodes, 0);
+  problem.capacity = problem.limit;
+  problem.able = {std::vector<std::uint8_t>(nodes, 1)};
+  problem.families = {{.name = "f"}};
+  for (std::uint32_t r = 0; r < replicas.size(); ++r) {
+    problem.group_family.push_back(0);
+    problem.group_first.push_back(r + 1);
+    problem.replica_group.push_back(r);
+    problem.replica_load.push_back(r);
+    problem.loads.push_back(replicas[r].first);
+    problem.origin.push_back(replicas[r].second);
+  }
+  return problem;
+}
+
+std::set<std::uint32_t> drawn(const Reach& reach, std::uint32_t replica) {
+  std::set<std::uint32_t> nodes;
+  Rng rng(1);
+  for (int i = 0; i < 200; ++i) nodes.insert(reach.any_node(replica, rng));
+  return nodes;
+}
+
+TEST(Reach, LeavesOutNodesWhoseHeldRoomNeverSuffices) {
+  // 6 of 10 are held on node 1 whoever leaves it, 2 on node 2.
+  const Problem problem = plain_problem(3, 10, 10, {{5, 0}, {6, 1}, {2, 2}});
+  const State state(problem);
+  const Reach reach(state);
+  EXPECT_FALSE(reach.could(0, 1));
+  EXPECT_TRUE(reach.could(0, 2));
+  EXPECT_EQ(drawn(reach, 0), (std::set<std::uint32_t>{0, 2}));
+  EXPECT_EQ(drawn(reach, 2), (std::set<std::uint32_t>{0, 1, 2}));
+}
+
+TEST(Reach, WhatIsNotHeldMayBecomeFree) {
+  Problem problem = plain_problem(2, 10, 10, {{5, 0}, {6, 1}});
+  problem.dimensions[0].held = false;
+  const State state(problem);
+  EXPECT_TRUE(Reach(state).could(0, 1));
+}
+
+// How many of a thousand draws are replica 0.
+int picked_first(const Pick& pick) {
+  Rng rng(1);
+  int first = 0;
+  for (int i = 0; i < 1000; ++i) first += pick.any(rng) == 0 ? 1 : 0;
+  return first;
+}
+
+TEST(Pick, PrefersLargeReplicasWhileItIsHot) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas = {{900, 0}};
+  for (std::uint32_t i = 0; i < 99; ++i) replicas.emplace_back(1, i % 3);
+  const Problem problem = plain_problem(3, 10'000, 0, replicas);
+  const State state(problem);
+  Pick pick(state);
+  EXPECT_LT(picked_first(pick), 30) << "nothing is known of sizes yet";
+  // At no soft limit a shift takes as much away as it adds; so half of the room below it decides what a size is worth.
+  Problem uneven = problem;
+  uneven.soft = {0, 100'000, 100'000};
+  const State measured(uneven);
+  Rng rng(2);
+  pick.measure(measured, Reach(measured), rng);
+  EXPECT_EQ(pick.by_scale().back(), 0u);
+  pick.set(10, 0);
+  EXPECT_GT(picked_first(pick), 400) << "half of the draws, and one in a hundred of the others";
+  pick.set(10, 0.5);
+  EXPECT_LT(picked_first(pick), 400);
+  EXPECT_GT(picked_first(pick), 150);
+  pick.set(1e6, 0);
+  EXPECT_LT(picked_first(pick), 30) << "nobody is large where it is as hot as that";
+  pick.set(10, 1);
+  EXPECT_LT(picked_first(pick), 30) << "in the end all are alike";
+}
+
+TEST(Pick, LeavesOutWhatIsFrozenOrNowhere) {
+  Problem problem = plain_problem(2, 10, 10, {{1, 0}, {1, none}, {1, 1}});
+  problem.frozen = {1, 0, 0};
+  EXPECT_THAT(Pick(State(problem)).movable(), testing::ElementsAre(2));
+}
+
+TEST(Eject, ForcesALargeReplicaInAndMovesOthersOut) {
+  // The large one fits nowhere else; the node in the middle has small ones that have room on the last.
+  Problem problem = plain_problem(3, 10, 8, {{9, 0}, {2, 1}, {2, 1}, {2, 1}, {1, 2}});
+  problem.dimensions[0].held = false;
+  State state(problem);
+  Rng rng(1);
+  ChangeDraw draw(state, rng, Manner::bold);
+  Eject eject(state, rng, draw);
+  Anneal anneal(Manner::bold);
+  const Cost before = state.whole();
+  Trial trial(state);
+  ASSERT_FALSE(state.allowed(trial.shift(0, 1)));
+  // On the node that it leaves it costs 1 above the soft limit, wherever it is: the chain is no better and no worse.
+  const auto cost = eject.force(0, 1, anneal);
+  ASSERT_TRUE(cost.has_value());
+  EXPECT_EQ(state.at(0), 1u);
+  EXPECT_LE(state.usage(1)[0], 10);
+  EXPECT_EQ(before + *cost, state.whole());
+  EXPECT_EQ(eject.steps().size(), 4u) << "all three had to leave";
+}
+
+TEST(Eject, LeavesEverythingAsItWasIfTheChainIsNotTaken) {
+  // Both on the other node would have to leave it, and there is room for one of them only.
+  Problem problem = plain_problem(2, 10, 10, {{9, 0}, {5, 1}, {5, 1}, {1, 0}});
+  problem.dimensions[0].held = false;
+  State state(problem);
+  Rng rng(1);
+  ChangeDraw draw(state, rng, Manner::bold);
+  Eject eject(state, rng, draw);
+  const std::vector<Amount> usage = {state.usage(0)[0], state.usage(1)[0]};
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(eject.force(0, 1, Anneal(Manner::bold)).has_value());
+    EXPECT_THAT(state.places(), testing::ElementsAre(0, 1, 1, 0));
+    EXPECT_EQ(state.usage(0)[0], usage[0]);
+    EXPECT_EQ(state.usage(1)[0], usage[1]);
+  }
+}
+
+TEST(Anneal, TakesWhatIsBetterAndNeverWhatMakesAnEarlierTierWorse) {
+  EXPECT_TRUE(takes(Cost::of(Cost::level, -1), 0));
+  EXPECT_TRUE(takes(Cost::of(Cost::level, 3), 3));
+  EXPECT_FALSE(takes(Cost::of(Cost::level, 3), 2));
+  EXPECT_FALSE(takes(Cost::of(Cost::spread, 1) + Cost::of(Cost::level, -100), 1000));
+  EXPECT_TRUE(takes(Cost::of(Cost::spread, -1) + Cost::of(Cost::level, 100), 0));
+  EXPECT_FALSE(takes(Cost::of(Cost::last, 1), 1000));
+}
+
+TEST(Anneal, OnlyTheThriftyMannerHasAPriceOnBeingAway) {
+  const Problem problem = plain_problem(2, 100, 1, {{5, 0}, {5, 1}});
+  State state(problem);
+  for (const Manner manner : {Manner::bold, Manner::thrifty}) {
+    Rng rng(1);
+    Anneal anneal(manner);
+    EXPECT_EQ(anneal.away_price(), 0) << "before it is measured";
+    ChangeDraw draw(state, rng, manner);
+    anneal.measure(state, draw, 1000);
+    anneal.set(0.5);
+    EXPECT_EQ(anneal.away_price() > 0, manner == Manner::thrifty);
+    anneal.set(2);
+    EXPECT_EQ(anneal.away_price(), 0) << "in the end moves cost what they cost";
+  }
+}
+
+// Where nothing is gained by moving, what is away in the end is there because of chance alone.
+TEST(Improve, ThriftyMovesNoMoreThanItMust) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas = {{8, 0}, {8, 0}};
+  for (std::uint32_t i = 0; i < 200; ++i) replicas.emplace_back(1, 1 + i % 19);
+  Problem problem = plain_problem(20, 100, 12, replicas);
+  problem.move_weight = 1;
+  problem.move_cost.assign(replicas.size(), 0.25);
+  State state(problem);
+  Rng rng(3);
+  improve(state, rng, {.budget = 200'000});
+  std::size_t moved = 0;
+  for (std::uint32_t r = 0; r < problem.replicas(); ++r) moved += state.at(r) != state.home(r) ? 1 : 0;
+  EXPECT_LE(moved, 8u) << "one of the large ones, and those for whom it would be above the soft limit";
+  EXPECT_EQ(state.whole().tiers[Cost::level], 0.25 * static_cast<double>(moved));
+}
+
+}  // namespace
+}  // namespace evenkeel::place
