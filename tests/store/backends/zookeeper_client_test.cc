@@ -266,6 +266,31 @@ TEST_F(ZooKeeperClient, WatchesAfterARevisionTellOnlyWhatIsNew) {
   EXPECT_EQ(fresh.state(), (std::map<std::string, std::string>{{"/f/b", "2"}, {"/f/c", "1"}}));
 }
 
+// All that a txn names is known by the one before it, until somebody else writes it.
+TEST_F(ZooKeeperClient, KnowsWhatItWroteAndWhenItDoesNot) {
+  const Opened store = open(), other = open();
+  const auto write = [](Blocking& by, std::optional<Revision> after, const std::string& value) {
+    Txn txn;
+    txn.compare(after ? unchanged("/c/a", *after) : absent("/c/a")).put("/c/a", value).put("/c/b/" + value.substr(0, 1), value);
+    return by.txn(std::move(txn));
+  };
+  auto last = write(*store, std::nullopt, "s0");
+  for (int i = 1; i < 5; ++i) {
+    ASSERT_TRUE(good(last));
+    ASSERT_TRUE(last->succeeded) << i;
+    const auto mine = last->revision;
+    last = write(*store, mine, fmt::format("s{}", i));
+    ASSERT_TRUE(good(last));
+    ASSERT_TRUE(last->succeeded) << i;
+    EXPECT_FALSE(write(*store, mine, "s-").value().succeeded) << "of before the last one";
+    last = write(*other, last->revision, fmt::format("o{}", i));
+    ASSERT_TRUE(good(last));
+    EXPECT_FALSE(write(*store, mine, "s-").value().succeeded) << "of before the other's";
+    EXPECT_EQ(value_of(*store, "/c/a"), fmt::format("o{}", i));
+    EXPECT_EQ(store->get("/c/a")->entry->modified, last->revision);
+  }
+}
+
 TEST_F(ZooKeeperClient, SweepsTracesWhenTheyAreOld) {
   const auto store = open({}, {.after = 50ms, .every = 10ms});
   for (const char* key : {"/a/b/c", "/a/b/d", "/a/stays"}) ASSERT_TRUE(good(store->put(key, "1")));

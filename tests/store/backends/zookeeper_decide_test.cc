@@ -11,6 +11,7 @@
 #include "evenkeel/base/rng.h"
 #include "evenkeel/store/backends/zookeeper/detail/decide.h"
 #include "evenkeel/store/backends/zookeeper/detail/four_letters.h"
+#include "evenkeel/store/backends/zookeeper/detail/memory.h"
 #include "evenkeel/store/backends/zookeeper/detail/paths.h"
 
 namespace evenkeel::store::zookeeper {
@@ -304,7 +305,8 @@ class Trial {
   }
 
   // An answer without a write is of a moment while it was read.
-  void finish(const Txn& txn, const Result<Decision>& decision, int session, const std::vector<Model>& moments) {
+  void finish(const Txn& txn, const View& view, const Result<Decision>& decision, int session,
+              const std::vector<Model>& moments) {
     if (!decision) return check_refusal(txn, decision.error(), moments);
     if (decision->operations.empty()) {
       RC_ASSERT(std::ranges::any_of(moments, [&](Model moment) {
@@ -316,6 +318,7 @@ class Trial {
     const auto zxid = tree_.multi(decision->operations, session);
     RC_ASSERT(zxid.has_value() || moments.size() > 1);  // alone, it always passes
     if (!zxid) return;
+    if (session == 1) memory_.learn(view, wanted(txn, root_), decision->operations, *zxid);
     const Model before = model_;
     if (moments.size() > 1) {
       for (const Model& moment : moments) {
@@ -345,10 +348,25 @@ class Trial {
               }));
   }
 
+  // As far as all is known by what was done before; whatever others have done since.
+  bool commit_from_memory(const Txn& txn, int session) {
+    const auto view = memory_.recall(txn, wanted(txn, root_), root_);
+    if (!view) return false;
+    const auto decision = decide(txn, *view);
+    if (!decision || !decision->succeeded) return false;
+    const auto zxid = tree_.multi(decision->operations, session);
+    if (!zxid) return false;
+    memory_.learn(*view, wanted(txn, root_), decision->operations, *zxid);
+    RC_ASSERT(model_.apply(txn, Revision(*zxid), session));
+    check();
+    return true;
+  }
+
   void commit_now(const Txn& txn, int session) {
+    if (session == 1 && commit_from_memory(txn, session)) return;
     View view = read(txn);
     read_subtrees(txn, view);
-    finish(txn, decide(txn, view), session, {model_});
+    finish(txn, view, decide(txn, view), session, {model_});
   }
 
   void meanwhile(std::vector<Model>& moments) {
@@ -375,7 +393,7 @@ class Trial {
     const auto decision = decide(txn, view);
     meanwhile(moments);
     moments.push_back(model_);
-    finish(txn, decision, 1, moments);
+    finish(txn, view, decision, 1, moments);
   }
 
   void expire() {
@@ -405,6 +423,7 @@ class Trial {
   Tree tree_;
   Model model_;
   std::set<std::string> once_ephemeral_;  // when a txn raced with others
+  Memory memory_;                         // of session 1's client
 };
 
 RC_GTEST_PROP(ZooKeeperDecide, IsTheStoreAsItIsMeantUnderRaces, (std::uint64_t seed, bool below)) {
@@ -434,6 +453,53 @@ Tree tree_with_root() {
   Tree tree;
   tree.multi({{Operation::Kind::create, "/r", {}, 0}, {Operation::Kind::set, "/r", folder_data(), 0}}, 0);
   return tree;
+}
+
+// What a txn comes to when all that it names is known; nothing: it is not.
+std::string from_memory(const Memory& memory, const Txn& txn) {
+  const auto view = memory.recall(txn, wanted(txn, "/r"), "/r");
+  return view ? texts(decide(txn, *view)->operations) : "";
+}
+
+void commit(Tree& tree, Memory& memory, const Txn& txn) {
+  const View view = view_of(tree, txn);
+  const auto decision = decide(txn, view);
+  memory.learn(view, wanted(txn, "/r"), decision->operations, tree.multi(decision->operations, 1).value());
+}
+
+Txn put(const std::string& key) {
+  Txn txn;
+  txn.put(key, "1");
+  return txn;
+}
+
+TEST(ZooKeeperMemory, KnowsWhatItsTxnsHaveShown) {
+  Tree tree = tree_with_root();
+  Memory memory;
+  memory.use(1);
+  EXPECT_EQ(from_memory(memory, put("/a/b")), "");
+  commit(tree, memory, put("/a/b"));
+  EXPECT_EQ(from_memory(memory, put("/a/b")), "check /r 2\nset /r/a/b 1\n");
+  EXPECT_EQ(from_memory(memory, put("/a/c")), "") << "it was not looked for";
+  Txn erase;
+  erase.erase("/a/b");
+  EXPECT_EQ(from_memory(memory, erase), "") << "only puts";
+  commit(tree, memory, put("/a/b/c"));
+  EXPECT_EQ(from_memory(memory, put("/a/b")), "check /r 2\nset /r/a/b 1\n")
+      << "it was only looked for, and its data is known from before";
+  memory.use(2);
+  EXPECT_EQ(from_memory(memory, put("/a/b")), "") << "another connection";
+}
+
+TEST(ZooKeeperMemory, ForgetsAllOfAnOlderRoot) {
+  Tree tree = tree_with_root();
+  Memory memory;
+  commit(tree, memory, put("/a"));
+  commit(tree, memory, put("/b"));
+  ASSERT_TRUE(tree.multi({{Operation::Kind::set, "/r", folder_data(), 3}, {Operation::Kind::remove, "/r/a", {}, 1}}, 2));
+  commit(tree, memory, put("/b"));
+  EXPECT_EQ(from_memory(memory, put("/b")), "check /r 4\nset /r/b 2\n");
+  EXPECT_EQ(from_memory(memory, put("/a")), "") << "it may have been made anew, and have the same version";
 }
 
 TEST(ZooKeeperDecide, MakesTheWayToTheFirstKey) {

@@ -10,6 +10,7 @@
 
 #include "evenkeel/base/rng.h"
 #include "evenkeel/store/backends/zookeeper/detail/connection.h"
+#include "evenkeel/store/backends/zookeeper/detail/memory.h"
 
 namespace evenkeel::store::zookeeper {
 
@@ -38,6 +39,7 @@ struct Context {
   std::string servers;  // for messages
   Rng rng;
   std::function<void(const Trace&)> on_trace;
+  Memory memory = {};
   std::set<std::shared_ptr<Call>> calls = {};
 };
 

@@ -259,6 +259,7 @@ void Connection::on_session(std::uint64_t session, int state) {
 }
 
 void Connection::become_ready() {
+  ++times_ready_;
   ready_ = !auth_failed_;
   if (ready_) trouble_.clear();
   if (ready_ && options_.log) options_.log->info("connected to ZooKeeper");

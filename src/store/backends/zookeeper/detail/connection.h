@@ -69,6 +69,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void multi(const std::vector<Operation>& operations, OnReply on_reply);
 
   bool ready() const { return ready_; }
+  std::uint64_t times_ready() const { return times_ready_; }  // grows with each server that is connected to
   // Runs once, soon if it is ready. Dropped if the owner is gone by then.
   void when_ready(std::weak_ptr<void> owner, std::move_only_function<void()> run);
   void add(Listener& listener) { listeners_.push_back(&listener); }
@@ -118,6 +119,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<int> early_states_;   // of a session that is not handed over yet
   std::uint64_t calls_ = 0;
   bool ready_ = false;
+  std::uint64_t times_ready_ = 0;
   bool auth_failed_ = false;
   std::string trouble_;
   Revision known_;

@@ -19,6 +19,22 @@ TxnCall::TxnCall(Context& context, Txn txn, Answer<Committed> answer)
     : Call(context), txn_(std::move(txn)), wanted_(wanted(txn_, context.root)), answer_(std::move(answer)) {}
 
 void TxnCall::attempt() {
+  context_.memory.use(context_.connection->times_ready());
+  if (!write_from_memory()) read();
+}
+
+// Once: if what is known is old, the multi fails, and all is read.
+bool TxnCall::write_from_memory() {
+  auto known = std::exchange(recalled_, true) ? std::nullopt : context_.memory.recall(txn_, wanted_, context_.root);
+  if (!known) return false;
+  view_ = *std::move(known);
+  auto decision = decide(txn_, view_);
+  if (!decision || !decision->succeeded) return false;
+  write(*std::move(decision));
+  return true;
+}
+
+void TxnCall::read() {
   view_ = {.root = context_.root, .nodes = {}};
   reads_left_ = wanted_.stats.size() + wanted_.nodes.size();
   Connection& connection = *context_.connection;
@@ -73,18 +89,23 @@ void TxnCall::decide_and_write() {
   if (decision->operations.empty()) {
     if (only_reads_) return answer({.succeeded = decision->succeeded, .revision = decision->revision});
     only_reads_ = true;  // no multi will fail if what was read is old, so it is read again from a member that cannot be
-    return attempt();
+    return read();
   }
+  write(*std::move(decision));
+}
+
+void TxnCall::write(Decision decision) {
   sent_ = true;
-  const std::vector<Operation> operations = decision->operations;
+  const std::vector<Operation> operations = decision.operations;
   context_.connection->multi(operations,
-                             guarded([this, decision = *std::move(decision)](const Reply& reply) { written(decision, reply); }));
+                             guarded([this, decision = std::move(decision)](const Reply& reply) { written(decision, reply); }));
 }
 
 void TxnCall::written(const Decision& decision, const Reply& reply) {
   sent_ = false;
   if (reply.code == ZOK) {
     const Revision revision = reply.zxid > 0 ? Revision(reply.zxid) : decision.revision;
+    if (reply.zxid > 0) context_.memory.learn(view_, wanted_, decision.operations, reply.zxid);
     for (const Operation& operation : decision.operations) {
       const bool erased = operation.kind == Operation::Kind::set && operation.data == tombstone_data();
       if (erased && context_.on_trace) context_.on_trace({operation.path, reply.zxid});
