@@ -9,6 +9,11 @@
 #include "evenkeel/model/detail/part_reader.h"
 
 namespace evenkeel {
+namespace {
+
+constexpr std::uint32_t format_short = 3;  // of records, which say only what is not usual; 1 and 2 are read
+
+}  // namespace
 
 std::string_view name(Operation operation) {
   switch (operation) {
@@ -200,6 +205,174 @@ struct Shape<RecordBucket> {
   static constexpr std::string_view what = "a bucket of records";
   static constexpr auto fields = std::tuple(field("spec", &RecordBucket::spec), required("shards", &RecordBucket::shards));
 };
+
+// The same as it is written since format 3. Records are most of what a fail-over writes, so what is usual, or said elsewhere in the document, is left out:
+// a holder's disk and process if they are the node's in `nodes`, its version if it is the record's `told`, that one if it is the record's version, the placement if
+// it names the holders in their order. A record has data and a holder has come unless it says otherwise.
+struct NodeText {
+  DataId data;
+  Incarnation incarnation;
+  friend bool operator==(const NodeText&, const NodeText&) = default;
+};
+struct HolderText {
+  NodeId node;
+  std::optional<DataId> data;
+  std::optional<Incarnation> incarnation;
+  StateId told;
+  StateId may_be;
+  std::optional<Version> version;
+  Reason reason = Reason::first;
+  std::optional<Epoch> held_before;
+  std::optional<NodeId> copy_from;
+  std::optional<bool> arrived;
+  bool leaving = false;
+  friend bool operator==(const HolderText&, const HolderText&) = default;
+};
+struct RecordText {
+  ShardIndex shard;
+  Version version;
+  std::optional<Version> told;
+  std::optional<bool> has_data;
+  bool rebuilt = false;
+  std::optional<Epoch> seal;
+  std::optional<HandOver> hand_over;
+  std::optional<Split> split;
+  std::uint32_t shards = 0;
+  std::optional<Version> born;
+  std::optional<std::vector<NodeId>> placement;
+  std::vector<HolderText> holders;
+  friend bool operator==(const RecordText&, const RecordText&) = default;
+};
+struct RecordsText {
+  std::uint64_t spec = 0;
+  std::map<NodeId, NodeText> nodes;
+  std::vector<RecordText> shards;
+};
+template <>
+struct Row<NodeText> {
+  static constexpr std::string_view what = "a node's disk and process, [data, incarnation]";
+  static constexpr auto parts = std::tuple(&NodeText::data, &NodeText::incarnation);
+};
+template <>
+struct Shape<HolderText> {
+  static constexpr std::string_view what = "a holder";
+  static constexpr auto fields = std::tuple(
+      required("node", &HolderText::node), field("data", &HolderText::data), field("incarnation", &HolderText::incarnation),
+      required("told", &HolderText::told), field("may_be", &HolderText::may_be), field("version", &HolderText::version),
+      field("reason", &HolderText::reason), field("held_before", &HolderText::held_before),
+      field("copy_from", &HolderText::copy_from), field("arrived", &HolderText::arrived), field("leaving", &HolderText::leaving));
+};
+template <>
+struct Shape<RecordText> {
+  static constexpr std::string_view what = "a record";
+  static constexpr auto fields = std::tuple(
+      required("shard", &RecordText::shard), required("version", &RecordText::version), field("told", &RecordText::told),
+      field("has_data", &RecordText::has_data), field("rebuilt", &RecordText::rebuilt), field("seal", &RecordText::seal),
+      field("hand_over", &RecordText::hand_over), field("split", &RecordText::split), field("shards", &RecordText::shards),
+      field("born", &RecordText::born), field("placement", &RecordText::placement), field("holders", &RecordText::holders));
+};
+template <>
+struct Shape<RecordsText> {
+  static constexpr std::string_view what = "a bucket of records";
+  static constexpr auto fields = std::tuple(field("spec", &RecordsText::spec), field("nodes", &RecordsText::nodes),
+                                            required("shards", &RecordsText::shards));
+};
+
+bool places_its_holders(const ShardRecord& record) {
+  return std::ranges::equal(record.placement, record.holders, {}, {}, &Holder::node);
+}
+
+// Whichever of a node's disks and processes is met first; of a node that somebody holds something on without either, none.
+std::map<NodeId, NodeText> nodes_of(const RecordBucket& bucket) {
+  std::map<NodeId, NodeText> nodes;
+  for (const ShardRecord& record : bucket.shards) {
+    for (const Holder& holder : record.holders) {
+      const bool whole = !holder.data.str().empty() && holder.incarnation != Incarnation();
+      const auto [at, is_new] = nodes.try_emplace(holder.node, NodeText{holder.data, holder.incarnation});
+      if (!whole) at->second = {};
+    }
+  }
+  std::erase_if(nodes, [](const auto& node) { return node.second == NodeText{}; });
+  return nodes;
+}
+
+HolderText text_of(const Holder& holder, const ShardRecord& record, const std::map<NodeId, NodeText>& nodes) {
+  HolderText text{.node = holder.node,
+                  .told = holder.told,
+                  .may_be = holder.may_be,
+                  .reason = holder.reason,
+                  .held_before = holder.held_before,
+                  .copy_from = holder.copy_from,
+                  .leaving = holder.leaving};
+  const auto node = nodes.find(holder.node);
+  const NodeText usual = node == nodes.end() ? NodeText{} : node->second;
+  if (holder.data != usual.data) text.data = holder.data;
+  if (holder.incarnation != usual.incarnation) text.incarnation = holder.incarnation;
+  if (holder.version != record.told) text.version = holder.version;
+  if (!holder.arrived) text.arrived = false;
+  return text;
+}
+
+RecordsText text_of(const RecordBucket& bucket) {
+  RecordsText text{.spec = bucket.spec, .nodes = nodes_of(bucket)};
+  for (const ShardRecord& record : bucket.shards) {
+    RecordText& out = text.shards.emplace_back(RecordText{.shard = record.shard,
+                                                          .version = record.version,
+                                                          .rebuilt = record.rebuilt,
+                                                          .seal = record.seal,
+                                                          .hand_over = record.hand_over,
+                                                          .split = record.split,
+                                                          .shards = record.shards,
+                                                          .born = record.born});
+    if (record.told != record.version) out.told = record.told;
+    if (!record.has_data) out.has_data = false;
+    if (!places_its_holders(record)) out.placement = record.placement;
+    for (const Holder& holder : record.holders) out.holders.push_back(text_of(holder, record, text.nodes));
+  }
+  return text;
+}
+
+Holder holder_of(HolderText&& text, Version told, const std::map<NodeId, NodeText>& nodes) {
+  const auto node = nodes.find(text.node);
+  const NodeText usual = node == nodes.end() ? NodeText{} : node->second;
+  return {.node = std::move(text.node),
+          .data = text.data ? *std::move(text.data) : usual.data,
+          .incarnation = text.incarnation.value_or(usual.incarnation),
+          .told = std::move(text.told),
+          .may_be = std::move(text.may_be),
+          .version = text.version.value_or(told),
+          .reason = text.reason,
+          .held_before = text.held_before,
+          .copy_from = std::move(text.copy_from),
+          .arrived = text.arrived.value_or(true),
+          .leaving = text.leaving};
+}
+
+RecordBucket records_of(RecordsText&& text) {
+  RecordBucket bucket{.spec = text.spec};
+  bucket.shards.reserve(text.shards.size());
+  for (RecordText& one : text.shards) {
+    ShardRecord& record = bucket.shards.emplace_back(ShardRecord{.shard = one.shard,
+                                                                 .version = one.version,
+                                                                 .told = one.told.value_or(one.version),
+                                                                 .has_data = one.has_data.value_or(true),
+                                                                 .rebuilt = one.rebuilt,
+                                                                 .seal = one.seal,
+                                                                 .hand_over = std::move(one.hand_over),
+                                                                 .split = std::move(one.split),
+                                                                 .shards = one.shards,
+                                                                 .born = one.born});
+    record.holders.reserve(one.holders.size());
+    for (HolderText& holder : one.holders) record.holders.push_back(holder_of(std::move(holder), record.told, text.nodes));
+    if (one.placement) {
+      record.placement = *std::move(one.placement);
+    } else {
+      for (const Holder& holder : record.holders) record.placement.push_back(holder.node);
+    }
+  }
+  return bucket;
+}
+
 template <>
 struct Shape<ReplicaTarget> {
   static constexpr std::string_view what = "a replica's target";
@@ -370,12 +543,7 @@ std::string format(const LiveDocument& document) {
 }
 std::string format(const PermitDocument& document) { return put_document(document, format_written); }
 std::string format(const WaitsDocument& document) { return put_document(document, format_written); }
-std::string format(const RecordBucket& document) {
-  const bool splits = std::ranges::any_of(document.shards, [](const ShardRecord& record) {
-    return std::ranges::find(record.holders, Reason::split, &Holder::reason) != record.holders.end();
-  });
-  return put_document(document, splits ? format_split : format_written);
-}
+std::string format(const RecordBucket& document) { return put_document(detail::text_of(document), format_short); }
 std::string format(const Target& document) {
   const bool splits = std::ranges::find(document.replicas, Reason::split, &ReplicaTarget::reason) != document.replicas.end();
   return put_document(document, splits ? format_split : format_written);
@@ -428,7 +596,9 @@ Result<ControllerEpoch> parse_controller_epoch(std::string_view text, std::strin
 }
 
 Result<RecordBucket> parse_records(std::string_view text, const WorkloadId& workload, Bucket bucket, std::string_view where) {
-  auto out = get_document<RecordBucket>(text, where, format_split);
+  const bool is_short = detail::format_of(text) >= format_short;
+  auto out = is_short ? get_document<detail::RecordsText>(text, where, format_short).map(detail::records_of)
+                      : get_document<RecordBucket>(text, where, format_split);
   if (out) out->workload = workload, out->bucket = bucket;
   return out;
 }

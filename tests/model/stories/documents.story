@@ -190,14 +190,15 @@ document records
  {"shard": 40, "version": [1, 4], "hand_over": {"from": "n1", "to": "n2"}}]}
 ----
 {
-  "format": 1,
+  "format": 3,
+  "nodes": {"n1": ["8c7f03a1b2d4e5f6", "5b2e91c04d7a8f36"], "n2": ["d2", "0000000000000002"], "n3": ["d3", "0000000000000003"]},
   "shards": [
-    {"shard": 3, "version": [5, 2], "has_data": true, "placement": ["n1", "n2", "n3"], "holders": [
-      {"node": "n1", "data": "8c7f03a1b2d4e5f6", "incarnation": "5b2e91c04d7a8f36", "told": "leader", "version": [5, 2], "reason": "failover", "held_before": 4, "arrived": true},
-      {"node": "n2", "data": "d2", "incarnation": "0000000000000002", "told": "follower", "may_be": "leader", "version": [5, 0], "reason": "first", "arrived": true},
-      {"node": "n3", "data": "d3", "incarnation": "0000000000000003", "told": "follower", "version": [5, 1], "reason": "move", "copy_from": "n2"}]},
-    {"shard": 17, "version": [7, 0], "has_data": true, "seal": 8, "placement": ["n2"]},
-    {"shard": 40, "version": [1, 4], "hand_over": {"from": "n1", "to": "n2"}}]
+    {"shard": 3, "version": [5, 2], "told": [0, 0], "holders": [
+      {"node": "n1", "told": "leader", "version": [5, 2], "reason": "failover", "held_before": 4},
+      {"node": "n2", "told": "follower", "may_be": "leader", "version": [5, 0]},
+      {"node": "n3", "told": "follower", "version": [5, 1], "reason": "move", "copy_from": "n2", "arrived": false}]},
+    {"shard": 17, "version": [7, 0], "told": [0, 0], "seal": 8, "placement": ["n2"]},
+    {"shard": 40, "version": [1, 4], "told": [0, 0], "has_data": false, "hand_over": {"from": "n1", "to": "n2"}}]
 }
 
 # What a node must make true. Its state model is a name if it is built in.
