@@ -10,7 +10,7 @@
 namespace evenkeel::node {
 namespace {
 
-constexpr Duration pause = 500ms;           // after an error that waiting may mend
+constexpr Duration error_pause = 500ms;     // after an error that waiting may mend
 constexpr Duration complaint_every = 1min;  // of one kind: what is tried again is not said again each time
 constexpr int upkeep_parts = 6;  // of a ttl: how often the session's deadline is looked at. It moves every third of one
 constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, if nobody knows whether the others were heard
@@ -106,7 +106,7 @@ void Participant::Work::on_session(Result<std::unique_ptr<store::Session>> sessi
   if (stage_ != Stage::staying) return;
   if (!session) {
     log(Level::warn, "no session yet", session.error().message);
-    return set_timer(retry_, later(loop_.now(), pause), &Work::open_session);
+    return set_timer(retry_, later(loop_.now(), error_pause), &Work::open_session);
   }
   session_ = *std::move(session);
   ++generation_;
@@ -131,7 +131,7 @@ void Participant::Work::read_inventory() {
   store_.list(keys_.report_prefix(options_.node.name), guarded_now([](Work& self, Result<store::Listing> there) {
                 if (!there) {
                   self.complain("reports of before cannot be read yet", there.error());
-                  return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+                  return self.set_timer(self.retry_, later(self.loop_.now(), error_pause), &Work::read_inventory);
                 }
                 self.reports_before_ = *std::move(there);
                 std::set<WorkloadId> workloads;
@@ -150,7 +150,7 @@ void Participant::Work::read_buckets(std::set<WorkloadId> workloads) {
   store_.get(key, guarded_now([workload, key, left = std::move(workloads)](Work& self, Result<store::Read> read) mutable {
                if (!read) {
                  self.complain("a workload cannot be read yet", read.error());
-                 return self.set_timer(self.retry_, later(self.loop_.now(), pause), &Work::read_inventory);
+                 return self.set_timer(self.retry_, later(self.loop_.now(), error_pause), &Work::read_inventory);
                }
                if (read->entry) {
                  const auto document = parse_workload(read->entry->value, workload, key);
@@ -173,22 +173,22 @@ void Participant::Work::wait_to_be_told(const WorkloadDocument& workload) {
 void Participant::Work::join() {
   if (stage_ != Stage::staying) return;
   writer_ = std::make_shared<detail::ReportWriter>(
-      store_, keys_.report_prefix(options_.node.name),
-      detail::ReportWriter::Hooks{
-          .may_write = [this] { return session_ && session_->valid(); },
-          .on_idle =
-              [this] {
-                if (!live_written_) write_live();
-                if (stage_ == Stage::closing) look_at_leaving();
-              },
-          .with_fewer = [this](std::size_t left) -> std::vector<store::Write> {
-            if (!live_written_ || left >= live_.inventory) return {};
-            live_.inventory = static_cast<std::uint32_t>(left);
-            live_text_ = format(live_);
-            return {{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), live_text_},
-                    {store::Write::Kind::put, keys_.member(options_.node.name), live_text_}};
-          },
-          .on_trouble = [this](const Error& error) { complain("reports cannot be written yet", error); }});
+      store_, keys_.report_prefix(options_.node.name), detail::ReportWriter::Gather{options_.gather, 5 * options_.gather},
+      detail::ReportWriter::Hooks{.may_write = [this] { return session_ && session_->valid(); },
+                                  .on_idle =
+                                      [this] {
+                                        if (!live_written_) write_live();
+                                        if (stage_ == Stage::closing) look_at_leaving();
+                                      },
+                                  .with_fewer = [this](std::size_t left) -> std::vector<store::Write> {
+                                    if (!live_written_ || left >= live_.inventory) return {};
+                                    live_.inventory = static_cast<std::uint32_t>(left);
+                                    live_text_ = format(live_);
+                                    return {{store::Write::Kind::put_ephemeral, keys_.live(options_.node.name), live_text_},
+                                            {store::Write::Kind::put, keys_.member(options_.node.name), live_text_}};
+                                  },
+                                  .on_trouble = [this](const Error& error) { complain("reports cannot be written yet", error); },
+                                  .more_to_come = [this] { return urgent_ > 0; }});
   writer_->begin(*reports_before_);
   reports_before_.reset();
   told_reconciler_ = true;
@@ -223,7 +223,7 @@ void Participant::Work::write_live() {
                // Written twice it is the same, so what became of it need not be read first.
                if (!done) {
                  self.complain("the node's name cannot be written yet", done.error());
-                 return self.set_timer(self.live_retry_, later(self.loop_.now(), pause), &Work::write_live);
+                 return self.set_timer(self.live_retry_, later(self.loop_.now(), error_pause), &Work::write_live);
                }
                self.live_written_ = true;
                self.live_.inventory = std::min(self.live_.inventory, static_cast<std::uint32_t>(self.writer_->wanted()));
@@ -291,7 +291,7 @@ void Participant::Work::join_anew() {
 void Participant::Work::on_targets(const Result<store::Changes>& seen) {
   if (!seen) {  // waiting does not help, says the store; an operator may
     log(Level::error, "targets cannot be watched", seen.error().message);
-    return set_timer(retry_, later(loop_.now(), pause), &Work::follow_targets);
+    return set_timer(retry_, later(loop_.now(), error_pause), &Work::follow_targets);
   }
   if (seen->fresh && seen->revision < seen_) return join_anew();
   seen_ = seen->revision;
@@ -329,6 +329,7 @@ void Participant::Work::feed(Input input) {
     step(std::move(next));
   }
   stepping_ = false;
+  if (urgent_ == 0 && writer_) writer_->hurry();
   if (stage_ != Stage::staying && !closed_) look_at_leaving();
 }
 
@@ -338,7 +339,7 @@ void Participant::Work::step(Input input) {
     if (closed_) return;  // a handler may have ended all this
     std::visit([this](const auto& each) { perform(each); }, effect);
   }
-  for (const Report& report : output.reports) write(report);
+  for (Report& report : output.reports) write(std::move(report));
   loop_.cancel(wake_);
   wake_ = {};
   if (output.wake != Instant::max()) wake_ = loop_.post_at(output.wake, guarded([](Work& self) { self.feed(Tick()); }));
@@ -346,9 +347,12 @@ void Participant::Work::step(Input input) {
 
 void Participant::Work::perform(const Start& start) {
   const std::stop_source& stop = runs_[start.run];
+  const bool is_urgent = start.turn != Turn::slow;
+  urgent_ += is_urgent ? 1 : 0;
   handler_.transition(start.transition, start.turn, stop.get_token(),
-                      guarded([shard = start.transition.shard, run = start.run](Work& self, Result<> result) {
+                      guarded([shard = start.transition.shard, run = start.run, is_urgent](Work& self, Result<> result) {
                         if (self.runs_.erase(run) == 0) return;  // answered twice
+                        self.urgent_ -= is_urgent ? 1 : 0;
                         const Status status = self.handler_.report(shard);
                         self.feed(Transitioned{shard, run, std::move(result), status.last, status.progress});
                       }));
@@ -359,7 +363,9 @@ void Participant::Work::perform(const Stop& stop) {
 }
 
 void Participant::Work::perform(const AskSeal& ask) {
+  ++urgent_;
   handler_.seal(ask.shard, ask.epoch, guarded([ask](Work& self, Result<Sealed> result) {
+                  --self.urgent_;
                   self.feed(SealDone{ask.shard, ask.epoch, std::move(result)});
                 }));
 }
@@ -369,13 +375,13 @@ void Participant::Work::perform(const Stuck& stuck) {
   if (options_.on_stuck) options_.on_stuck(stuck);
 }
 
-void Participant::Work::write(const Report& report) {
+void Participant::Work::write(Report report) {
   std::string key = keys_.report(report.node, report.workload, report.bucket);
   if (report.replicas.empty()) {
     untold_.erase({report.workload, report.bucket});  // there is nothing left to be told of
     return writer_->erase(key);
   }
-  writer_->put(std::move(key), format(report));
+  writer_->put(std::move(key), std::move(report));
 }
 
 // Until the session is lost; one that was only late with its beats goes on pulsing when it is in time again.

@@ -3,22 +3,24 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "evenkeel/node/reconciler.h"
 
 namespace evenkeel::node {
 namespace {
 
-const ShardId shard{WorkloadId("t"), ShardIndex(0)};
+const ShardId the_shard{WorkloadId("t"), ShardIndex(0)};
 constexpr Incarnation own(7);
 
 Target target_of(std::uint64_t number, std::string_view state, Version version) {
   return {.node = NodeId("n1"),
-          .workload = shard.workload,
+          .workload = the_shard.workload,
           .bucket = Bucket(0),
           .incarnation = own,
           .number = {ControllerEpoch(1), number},
           .model = find_built_in("leader-follower")->spec(),
-          .replicas = {{.shard = shard.shard, .state = StateId(std::string(state)), .version = version}}};
+          .replicas = {{.shard = the_shard.shard, .state = StateId(std::string(state)), .version = version}}};
 }
 
 // A node that has joined, and whose handler is done at once unless it is told to wait.
@@ -32,16 +34,16 @@ class Joined1 {
     for (Output last = first; !waits;) {
       const auto start = std::ranges::find_if(last.effects, [](const Effect& one) { return std::holds_alternative<Start>(one); });
       if (start == last.effects.end()) break;
-      last = reconciler_.step(Transitioned{shard, std::get<Start>(*start).run, {}, Epoch(1), 0}, {});
+      last = reconciler_.step(Transitioned{the_shard, std::get<Start>(*start).run, {}, Epoch(1), 0}, {});
     }
     return first;
   }
   Output fails(const Output& started) {
     const std::uint64_t run = std::get<Start>(started.effects.front()).run;
-    return reconciler_.step(Transitioned{shard, run, fail(Code::unavailable, "no"), Epoch(), 0}, {});
+    return reconciler_.step(Transitioned{the_shard, run, fail(Code::unavailable, "no"), Epoch(), 0}, {});
   }
   std::string state() const { return reconciler_.replicas().empty() ? "" : reconciler_.replicas().front().state.str(); }
-  bool leads(Epoch epoch) const { return reconciler_.may_lead(shard, epoch); }
+  bool leads(Epoch epoch) const { return reconciler_.may_lead(the_shard, epoch); }
 
  private:
   Reconciler reconciler_;

@@ -188,7 +188,7 @@ NodeOptions options_of() {
   return options;
 }
 
-ReplicaTarget entry_of(std::uint32_t shard, const std::string& state, std::uint64_t epoch, std::uint64_t change = 0) {
+ReplicaTarget told_entry(std::uint32_t shard, const std::string& state, std::uint64_t epoch, std::uint64_t change = 0) {
   return {.shard = ShardIndex(shard), .state = StateId(state), .version = {Epoch(epoch), Change(change)}};
 }
 
@@ -206,7 +206,7 @@ TEST(Node, DoesWhatItIsTold) {
   Running running;
   EXPECT_TRUE(running.node->ready(patience));
   EXPECT_TRUE(running.node->is_current());
-  running.other.tell({entry_of(0, "leader", 3), entry_of(1, "follower", 2)});
+  running.other.tell({told_entry(0, "leader", 3), told_entry(1, "follower", 2)});
   EXPECT_TRUE(running.handler.wait_done(shard_of(0), "leader"));
   EXPECT_TRUE(running.handler.wait_done(shard_of(1), "follower"));
   const auto ready = running.node->ready(patience);
@@ -214,7 +214,7 @@ TEST(Node, DoesWhatItIsTold) {
   EXPECT_TRUE(running.node->may_lead(shard_of(0), Epoch(3)));
   EXPECT_FALSE(running.node->may_lead(shard_of(0), Epoch(2)));
   EXPECT_FALSE(running.node->may_lead(shard_of(1), Epoch(2)));
-  running.other.tell({entry_of(0, "follower", 3, 1), entry_of(1, "follower", 2)});
+  running.other.tell({told_entry(0, "follower", 3, 1), told_entry(1, "follower", 2)});
   EXPECT_TRUE(running.handler.wait_done(shard_of(0), "follower"));
   EXPECT_FALSE(running.node->may_lead(shard_of(0), Epoch(3)));
   const auto left = running.node->leave(2s);  // nobody gives a permit
@@ -225,7 +225,7 @@ TEST(Node, DoesWhatItIsTold) {
 TEST(Node, WhatAHandlerThrowsIsReported) {
   Running running;
   running.handler.throws = {shard_of(0)};
-  running.other.tell({entry_of(0, "follower", 1)});
+  running.other.tell({told_entry(0, "follower", 1)});
   EXPECT_TRUE(running.other.wait_for(running.other.report_key(), "boom"));
   EXPECT_FALSE(running.node->ready(0s));
   EXPECT_TRUE(running.handler.wait_done(shard_of(0), "follower"));  // it is tried again
@@ -236,19 +236,19 @@ TEST(Node, UrgentOnesDoNotWaitForSlowOnes) {
   NodeOptions options = options_of();
   options.threads = 1;
   Running running(std::move(options));
-  running.other.tell({entry_of(1, "follower", 1)});
+  running.other.tell({told_entry(1, "follower", 1)});
   EXPECT_TRUE(running.handler.wait_done(shard_of(1), "follower"));
   running.handler.hold(shard_of(0));
-  running.other.tell({entry_of(0, "follower", 1), entry_of(1, "follower", 1)});
+  running.other.tell({told_entry(0, "follower", 1), told_entry(1, "follower", 1)});
   EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
   // A copy hangs; another shard becomes leader, and the hanging one is sealed.
-  ReplicaTarget sealed = entry_of(0, "follower", 1, 1);
+  ReplicaTarget sealed = told_entry(0, "follower", 1, 1);
   sealed.seal = Epoch(2);
-  running.other.tell({sealed, entry_of(1, "leader", 2)});
+  running.other.tell({sealed, told_entry(1, "leader", 2)});
   EXPECT_TRUE(running.handler.wait_done(shard_of(1), "leader"));
   EXPECT_TRUE(running.other.wait_for(running.other.report_key(), "sealed"));
   // Not wanted any more: it is stopped, and dropped.
-  running.other.tell({entry_of(0, "dropped", 1, 2), entry_of(1, "leader", 2)});
+  running.other.tell({told_entry(0, "dropped", 1, 2), told_entry(1, "leader", 2)});
   running.handler.let_go(shard_of(0));
   EXPECT_TRUE(running.handler.wait_done(shard_of(0), "dropped"));
   EXPECT_TRUE(running.node->ready(patience));
@@ -259,7 +259,7 @@ TEST(Node, LeadershipDoesNotWaitForOthersThatAreUrgent) {
   NodeOptions options = options_of();
   options.threads = 1;
   Running running(std::move(options));
-  std::vector<ReplicaTarget> entries = {entry_of(0, "follower", 1), entry_of(1, "follower", 1), entry_of(2, "follower", 1)};
+  std::vector<ReplicaTarget> entries = {told_entry(0, "follower", 1), told_entry(1, "follower", 1), told_entry(2, "follower", 1)};
   running.other.tell(entries);
   for (std::uint32_t i = 0; i < 3; ++i) EXPECT_TRUE(running.handler.wait_done(shard_of(i), "follower"));
   running.handler.hold(shard_of(0));
@@ -270,7 +270,7 @@ TEST(Node, LeadershipDoesNotWaitForOthersThatAreUrgent) {
   EXPECT_TRUE(running.handler.wait_calls(shard_of(0), 2));
   entries[1].seal = Epoch(2);
   entries[1].version.change = Change(2);
-  entries[2] = entry_of(2, "leader", 2);
+  entries[2] = told_entry(2, "leader", 2);
   running.other.tell(entries);
   EXPECT_TRUE(running.handler.wait_done(shard_of(2), "leader"));
   EXPECT_TRUE(running.other.wait_for(running.other.report_key(), "sealed"));
@@ -283,7 +283,7 @@ TEST(Node, DeadlinesCountFromWhenTheHandlerIsCalled) {
   Running running(std::move(options));
   running.other.deadline = 1h;
   running.handler.hold(shard_of(0));
-  running.other.tell({entry_of(0, "follower", 1), entry_of(1, "follower", 1)});
+  running.other.tell({told_entry(0, "follower", 1), told_entry(1, "follower", 1)});
   EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
   const Instant then = running.other.now();
   running.handler.let_go(shard_of(0));
@@ -296,7 +296,7 @@ TEST(Node, DeadlinesCountFromWhenTheHandlerIsCalled) {
 TEST(Node, EndsWhileHandlersRun) {
   Running running;
   running.handler.hold(shard_of(0));
-  running.other.tell({entry_of(0, "follower", 1)});
+  running.other.tell({told_entry(0, "follower", 1)});
   EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
   running.node.reset();
   EXPECT_FALSE(running.handler.held.empty());
@@ -332,7 +332,7 @@ TEST(Node, AnswersItsHandlersWhileItEnds) {
   options.open_store = other.opener();
   auto node = Node::join(std::move(options), handler).value();
   handler.node = node.get();
-  other.tell({entry_of(0, "follower", 3)});
+  other.tell({told_entry(0, "follower", 3)});
   {
     std::unique_lock lock(handler.mutex);
     ASSERT_TRUE(handler.changed.wait_for(lock, patience, [&] { return handler.begun; }));
@@ -351,7 +351,7 @@ TEST(Node, SlowTransitionsAskTheBroker) {
   options.broker = client.get();
   Running running(std::move(options));
   running.handler.hold(shard_of(0));
-  ReplicaTarget entry = entry_of(0, "follower", 1);
+  ReplicaTarget entry = told_entry(0, "follower", 1);
   entry.copy_from = NodeId("n2");
   running.other.tell({entry});
   EXPECT_TRUE(running.handler.wait_begun(shard_of(0)));
@@ -503,11 +503,11 @@ TEST(NodeDeathTest, EndsTheProcessIfItCannotStepDown) {
     options.on_stuck = OnStuck::exit;
     options.session_ttl = 2s;
     Running running(std::move(options));
-    running.other.tell({entry_of(0, "leader", 1)});
+    running.other.tell({told_entry(0, "leader", 1)});
     if (!running.handler.wait_done(shard_of(0), "leader")) ::_exit(1);
     running.handler.deaf = true;
     running.handler.hold(shard_of(0));
-    running.other.tell({entry_of(0, "follower", 1, 1)});
+    running.other.tell({told_entry(0, "follower", 1, 1)});
     running.handler.wait_done(shard_of(0), "follower");
     ::_exit(2);
   };

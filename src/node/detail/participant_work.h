@@ -67,7 +67,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   void perform(const AskSeal& ask);
   void perform(const Lead& lead) { leads_.set(lead.shard, lead.epoch, lead.fencing); }
   void perform(const Stuck& stuck);
-  void write(const Report& report);
+  void write(Report report);
   void pulse();
 
   // leave.cc
@@ -130,6 +130,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   std::deque<Input> inbox_;
   bool stepping_ = false;
   std::map<std::uint64_t, std::stop_source> runs_;
+  std::uint32_t urgent_ = 0;  // calls of the handler that are under way and take a moment: seals, leadership, new peers
   std::uint64_t pulses_ = 0;
   std::map<ShardId, Status> pulsed_;
 

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "evenkeel/model/documents.h"
+
 namespace evenkeel::node::detail {
 namespace {
 
@@ -11,35 +13,55 @@ constexpr Duration pause_time = 200ms;  // after an error that waiting may mend
 
 }  // namespace
 
-ReportWriter::ReportWriter(store::Store& store, std::string prefix, Hooks hooks)
-    : store_(store), prefix_(std::move(prefix)), hooks_(std::move(hooks)) {}
+ReportWriter::ReportWriter(store::Store& store, std::string prefix, Gather gather, Hooks hooks)
+    : store_(store), prefix_(std::move(prefix)), hooks_(std::move(hooks)), gather_(gather) {}
 
 void ReportWriter::begin(const store::Listing& there) {
   for (const store::Entry& entry : there.entries) {
     there_[entry.key] = {entry.modified, entry.value};
     changed_.insert(entry.key);
   }
-  go_on_soon();
+  go_on_soon({});
 }
 
 // When all has been said that is said together: it is written together.
-void ReportWriter::go_on_soon() {
+void ReportWriter::go_on_soon(Duration least) {
   if (std::exchange(writing_, true)) return;
-  store_.loop().post([weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->go_on();
+  waits_ = store_.loop().now();
+  look_at(later(*waits_, least));
+}
+
+void ReportWriter::look_at(Instant due) {
+  looks_at_ = due;
+  store_.loop().cancel(timer_);
+  timer_ = store_.loop().post_at(due, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->look();
   });
 }
 
-void ReportWriter::put(std::string key, std::string text) {
+void ReportWriter::look() {
+  if (closed_) return;
+  const Instant last = later(*waits_, gather_.most);
+  if (store_.loop().now() < last && hooks_.more_to_come()) return look_at(last);
+  waits_.reset();
+  go_on();
+}
+
+void ReportWriter::hurry() {
+  const Instant now = store_.loop().now();
+  if (waits_ && looks_at_ > now && now >= later(*waits_, gather_.least)) look_at(now);
+}
+
+void ReportWriter::put(std::string key, Report report) {
   changed_.insert(key);
-  wanted_.insert_or_assign(std::move(key), std::move(text));
-  go_on_soon();
+  wanted_.insert_or_assign(std::move(key), Wanted{std::move(report), {}});
+  go_on_soon(gather_.least);
 }
 
 void ReportWriter::erase(const std::string& key) {
   wanted_.erase(key);
   changed_.insert(key);
-  go_on_soon();
+  go_on_soon(gather_.least);
 }
 
 store::Txn ReportWriter::next_batch() {
@@ -48,7 +70,8 @@ store::Txn ReportWriter::next_batch() {
   bool fewer = false;
   while (!changed_.empty() && batch_.size() < keys_max) {
     const auto wanted = wanted_.find(*changed_.begin());
-    const std::size_t size = wanted == wanted_.end() ? 0 : wanted->second.size();
+    if (wanted != wanted_.end() && wanted->second.text.empty()) wanted->second.text = format(wanted->second.report);
+    const std::size_t size = wanted == wanted_.end() ? 0 : wanted->second.text.size();
     if (!batch_.empty() && bytes + size > bytes_max) break;
     const std::string key = changed_.extract(changed_.begin()).value();
     if (size > store::value_bytes_max) {  // the others need not wait for it
@@ -57,7 +80,7 @@ store::Txn ReportWriter::next_batch() {
     }
     const auto known = there_.find(key);
     if (wanted == wanted_.end() && known == there_.end()) continue;
-    if (wanted != wanted_.end() && known != there_.end() && known->second.text == wanted->second) continue;
+    if (wanted != wanted_.end() && known != there_.end() && known->second.text == wanted->second.text) continue;
     txn.compare(known == there_.end() ? store::absent(key) : store::unchanged(key, known->second.modified));
     if (wanted == wanted_.end()) {
       fewer = true;
@@ -65,8 +88,8 @@ store::Txn ReportWriter::next_batch() {
       batch_.emplace(key, std::nullopt);
     } else {
       bytes += size;
-      txn.put(key, wanted->second);
-      batch_.emplace(key, wanted->second);
+      txn.put(key, wanted->second.text);
+      batch_.emplace(key, wanted->second.text);
     }
   }
   if (fewer) {
@@ -96,7 +119,9 @@ void ReportWriter::on_answer(const Result<store::Committed>& done) {
         there_.erase(key);
       }
     }
-    return go_on();
+    writing_ = false;
+    if (changed_.empty() || gather_.most == Duration{}) return go_on();
+    return go_on_soon({});
   }
   for (const auto& [key, text] : batch) changed_.insert(key);
   if (done || done.error().code == Code::unknown_outcome) return read_again();

@@ -19,6 +19,7 @@
 namespace evenkeel::node {
 namespace {
 
+constexpr Duration reports_gathered = 1ms;   // a txn takes longer
 constexpr Duration ready_look = 20ms;        // how often somebody who waits for ready() is looked after
 constexpr Duration folder_look = 200ms;      // how often it is tried whether another process has let go of the data folder
 constexpr Duration session_ttl_min = 300ms;  // what a session takes (store/session.h)
@@ -160,6 +161,7 @@ void RealNode::take_part(ShardHandler& handler, std::vector<Held> inventory) {
   ParticipantOptions options{.node = options_, .data = folder_.id(), .owns_data = folder_.locked(), .rng = Rng(random_seed())};
   options.on_stuck = [this](const Stuck& stuck) { on_stuck(stuck); };
   options.pulse = options_.session_ttl / 3;
+  options.gather = reports_gathered;
   pulses_ = std::make_unique<PulseLine>(*store_, PulseLineOptions{.cluster = options_.cluster,
                                                                   .every = options.pulse,
                                                                   .rng = Rng(random_seed()),

@@ -41,47 +41,69 @@ class EitherStop {
 }  // namespace
 
 // Threads that take work in the order in which it came, but what must not wait before all else, for which the first `apart` of them are alone. Its
-// queues are as long as what the reconciler has started, which is bounded there.
+// queues are as long as what the reconciler has started, which is bounded there. A piece of work wakes one thread: hundreds come at once, and if each woke
+// all of them to find nothing, that would cost more than the work.
 class Pool::Lane {
  public:
   Lane(std::uint32_t threads, std::uint32_t apart) {
-    for (std::uint32_t i = 0; i < threads; ++i)
-      threads_.emplace_back([this, alone = i < apart](const std::stop_token& stop) { serve(stop, alone); });
+    for (std::uint32_t i = 0; i < threads; ++i) threads_.emplace_back([this, alone = i < apart] { serve(alone); });
   }
   ~Lane() {
-    for (std::jthread& thread : threads_) thread.request_stop();
+    {
+      const std::scoped_lock lock(mutex_);
+      stopping_ = true;
+    }
+    alone_.some.notify_all();
+    others_.some.notify_all();
     threads_.clear();
   }
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
   void add(Work work, bool first) {
+    Idle* idle = nullptr;
     {
       const std::scoped_lock lock(mutex_);
       (first ? first_ : queue_).push_back(std::move(work));
+      idle = first && alone_.threads > 0 ? &alone_ : others_.threads > 0 ? &others_ : nullptr;
+      if (idle != nullptr) --idle->threads, ++idle->woken;
     }
-    some_.notify_all();  // not every thread takes everything
+    if (idle != nullptr) idle->some.notify_one();
   }
 
  private:
-  void serve(const std::stop_token& stop, bool alone) {
-    while (true) {
-      Work work;
-      {
-        std::unique_lock lock(mutex_);
-        if (!some_.wait(lock, stop, [this, alone] { return !first_.empty() || (!alone && !queue_.empty()); })) return;
-        if (stop.stop_requested()) return;
-        std::deque<Work>& from = first_.empty() ? queue_ : first_;
-        work = std::move(from.front());
-        from.pop_front();
+  struct Idle {
+    std::condition_variable some;
+    std::uint32_t threads = 0;  // that wait
+    std::uint32_t woken = 0;    // that are to look, and have not yet
+  };
+
+  // Whoever is done looks for more before it waits, so that no work is left while a thread that takes it waits.
+  void serve(bool alone) {
+    Idle& idle = alone ? alone_ : others_;
+    const auto has_some = [this, alone] { return !first_.empty() || (!alone && !queue_.empty()); };
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      if (!has_some()) {
+        ++idle.threads;
+        idle.some.wait(lock, [&] { return stopping_ || idle.woken > 0; });
+        if (!stopping_) --idle.woken;
+        continue;
       }
+      std::deque<Work>& from = first_.empty() ? queue_ : first_;
+      Work work = std::move(from.front());
+      from.pop_front();
+      lock.unlock();
       work();
+      work = nullptr;
+      lock.lock();
     }
   }
 
-  std::mutex mutex_;
-  std::condition_variable_any some_;
+  std::mutex mutex_;  // over all but the threads
+  Idle alone_, others_;
   std::deque<Work> first_, queue_;
+  bool stopping_ = false;
   std::vector<std::jthread> threads_;
 };
 
