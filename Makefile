@@ -51,10 +51,11 @@ export next_steps
 .PHONY: test
 test: ## Everything: all builds, all tests, one summary
 	@scripts/setup build test
+	@scripts/build files sources
 	@scripts/build release
 	@scripts/build asan
 	@scripts/build tsan checks
-	ctest --test-dir build --parallel $(JOBS) --output-on-failure --no-tests=error
+	ctest --test-dir build --parallel $$(($(JOBS) + 1)) --output-on-failure --no-tests=error
 
 # 2. The inner loop.
 
@@ -79,7 +80,7 @@ format: ## Format all C++ files in place
 .PHONY: lint
 lint: ## clang-tidy and shellcheck, on all files or on FILES=…; FILES=changed takes those that differ from HEAD
 	@scripts/setup build test lint
-	@scripts/build release
+	@scripts/build files sources
 	@scripts/lint $(FILES)
 
 # 3. Longer looks.

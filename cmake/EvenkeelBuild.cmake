@@ -11,7 +11,7 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
 
 find_program(CCACHE ccache)
-if(CCACHE)
+if(CCACHE AND NOT EVENKEEL_READ_ONLY)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
@@ -53,10 +53,33 @@ function(evenkeel_sources variable folder)
   set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
-# Sanitized builds are there to run, and read the common headers of modules precompiled: that takes a third off their time. The release
-# build reads them where they are included, so that a file which includes too little is found.
+# Sources of one target are compiled in units of EVENKEEL_UNIT_FILES files each: what their headers declare and instantiate is then compiled
+# once for a unit, which takes more than half of the time off a build. So names in anonymous namespaces must differ between the files of a
+# target; evenkeel_alone(FILE…) keeps those out of units that cannot share one, with the reason beside it.
+if(EVENKEEL_UNIT_FILES GREATER 1)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE ${EVENKEEL_UNIT_FILES})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # It would take the files of a unit for headers, in which types of anonymous namespaces are a mistake: tests/source holds that.
+    target_compile_options(evenkeel_flags INTERFACE -Wno-subobject-linkage)
+  endif()
+endif()
+function(evenkeel_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
+# Units would hide that a file includes too little. This build makes nothing: its target `sources` reads every file of src/ by itself, by
+# clang, which takes a fraction of the time that compiling them one by one would. Its compile_commands.json says how each file is compiled.
+if(EVENKEEL_READ_ONLY)
+  add_custom_target(sources)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/read_only)
+  set(CMAKE_CXX_CREATE_STATIC_LIBRARY "${CMAKE_COMMAND} -E touch <TARGET>")
+  set(CMAKE_CXX_LINK_EXECUTABLE "${CMAKE_COMMAND} -E touch <TARGET>")
+endif()
+
+# Where files are compiled one by one they find the headers that most of them read precompiled.
 function(evenkeel_precompile target)
-  if(EVENKEEL_SANITIZE)
+  if(NOT EVENKEEL_UNIT_FILES GREATER 1 AND NOT EVENKEEL_READ_ONLY)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   endif()
 endfunction()
@@ -80,6 +103,9 @@ function(evenkeel_module name)
   target_link_libraries(evenkeel_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:evenkeel_flags>)
   evenkeel_precompile(evenkeel_${name} <fmt/format.h> <algorithm> <functional> <map> <memory> <string> <tl/expected.hpp> <vector>)
   set_property(GLOBAL APPEND PROPERTY EVENKEEL_MODULES ${name})
+  if(EVENKEEL_READ_ONLY)
+    add_dependencies(sources evenkeel_${name})
+  endif()
 endfunction()
 
 # evenkeel_proto(NAME FILE): the static library evenkeel_NAME of what protoc makes of src/FILE.proto, messages and service. Its headers are
@@ -107,15 +133,22 @@ if(EVENKEEL_SANITIZE)
   set(EVENKEEL_LAUNCHER ${PROJECT_SOURCE_DIR}/scripts/sanitized)
 endif()
 
-# evenkeel_test(MODULE [THREADS] [FOLDER folder] [EXCLUDE folder…] [ONLY name…] [LIBS target…] [NEEDS target…])
+# Tests that only compute give way to those that are timed by real clocks, which run beside them. They take long, so they start early; those
+# of real servers take turns and start first (RESOURCE_LOCK servers), or everybody would wait for them in the end.
+set(EVENKEEL_COMPUTES nice -n 10)
+set(EVENKEEL_COST_COMPUTES 500)
+set(EVENKEEL_COST_SERVERS 1000)
+
+# evenkeel_test(MODULE [THREADS] [COMPUTES] [FOLDER folder] [EXCLUDE folder…] [ONLY name…] [LIBS target…] [NEEDS target…])
 # One program, tests/MODULE/**.cc, run as the ctest entry MODULE. It may read its stories and data below tests/.
 # THREADS: threads matter there, so the thread sanitizer's build has it too; that build has no others.
+# COMPUTES: it takes long, and looks at no clock.
 # ONLY: of the files these, given without .cc.
 # A part of a module's tests that needs more than the rest may be a program of its own, as in evenkeel_module; if the module itself has no
 # such part, LIBS names the module.
 # NEEDS: what the module's other ctest entries (MODULE.something) run, so that `make check` builds it too.
 function(evenkeel_test module)
-  cmake_parse_arguments(arg "THREADS" "FOLDER" "EXCLUDE;ONLY;LIBS;NEEDS" ${ARGN})
+  cmake_parse_arguments(arg "THREADS;COMPUTES" "FOLDER" "EXCLUDE;ONLY;LIBS;NEEDS" ${ARGN})
   if(EVENKEEL_SANITIZE STREQUAL "thread" AND NOT arg_THREADS)
     return()
   endif()
@@ -131,18 +164,26 @@ function(evenkeel_test module)
   set_target_properties(${module}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_link_libraries(${module}_test PRIVATE $<TARGET_NAME_IF_EXISTS:Evenkeel::${module}> evenkeel_story ${arg_LIBS} GTest::gmock_main rapidcheck evenkeel_flags)
   target_compile_definitions(${module}_test PRIVATE EVENKEEL_TESTS_DIR="${PROJECT_SOURCE_DIR}/tests")
-  target_precompile_headers(${module}_test PRIVATE <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <map> <rapidcheck.h> <string> <vector>)
+  evenkeel_precompile(${module}_test <fmt/format.h> <gmock/gmock.h> <gtest/gtest.h> <map> <rapidcheck.h> <string> <vector>)
   add_dependencies(checks ${module}_test)
   if(arg_NEEDS)
     add_dependencies(${module}_test ${arg_NEEDS})
   endif()
-  add_test(NAME ${EVENKEEL_TEST_PREFIX}${module} COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:${module}_test> --gtest_brief=1)
+  set(launcher ${EVENKEEL_LAUNCHER})
+  set(cost 0)
+  set(timeout 600)
+  if(arg_COMPUTES)
+    set(launcher ${EVENKEEL_COMPUTES} ${EVENKEEL_LAUNCHER})
+    set(cost ${EVENKEEL_COST_COMPUTES})
+    set(timeout 1200)
+  endif()
+  add_test(NAME ${EVENKEEL_TEST_PREFIX}${module} COMMAND ${launcher} $<TARGET_FILE:${module}_test> --gtest_brief=1)
   # How many random values a property is tried on. Each run has its own seed, and a failure prints the one that repeats it.
   set(tries 500)
   if(EVENKEEL_SANITIZE)
     set(tries 100)
   endif()
-  set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT 600 ENVIRONMENT RC_PARAMS=max_success=${tries})
+  set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT ${timeout} COST ${cost} ENVIRONMENT RC_PARAMS=max_success=${tries})
 endfunction()
 
 # All fuzz targets: `cmake --build … --target fuzz_targets`.

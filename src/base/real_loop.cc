@@ -21,13 +21,13 @@ namespace {
 // No timer: the loop sleeps until it is woken.
 constexpr Instant never = Instant::max();
 
-class Descriptor {
+class LoopDescriptor {
  public:
   // A host that cannot give a process one more descriptor as it starts has no use for the process.
-  explicit Descriptor(int fd) : fd_(fd) { ensure(fd >= 0, "the system grants a loop its two descriptors"); }
-  ~Descriptor() { close(fd_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  explicit LoopDescriptor(int fd) : fd_(fd) { ensure(fd >= 0, "the system grants a loop its two descriptors"); }
+  ~LoopDescriptor() { close(fd_); }
+  LoopDescriptor(const LoopDescriptor&) = delete;
+  LoopDescriptor& operator=(const LoopDescriptor&) = delete;
 
   int get() const { return fd_; }
 
@@ -39,8 +39,8 @@ class Descriptor {
 
 struct RealLoop::State {
   BootClock clock;
-  Descriptor wake_fd{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  Descriptor timer_fd{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
+  LoopDescriptor wake_fd{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  LoopDescriptor timer_fd{timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK)};
 
   std::mutex mutex;  // over the next five
   detail::TimerQueue queue;

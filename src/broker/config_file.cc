@@ -28,7 +28,7 @@ Result<void> check_name(std::string_view name) {
   return fail(Code::invalid, "the name {} has more than {} bytes", quote(name), Document::scalar_max);
 }
 
-Result<void> check_amounts(const Amounts& amounts) {
+Result<void> check_file_amounts(const Amounts& amounts) {
   std::set<std::string_view> seen;
   for (const auto& [resource, amount] : amounts) {
     if (auto right = check_name(resource); !right) return right;
@@ -42,13 +42,13 @@ Result<void> check_amounts(const Amounts& amounts) {
 Result<void> check_writable(const Config& config) {
   for (const QueueSpec& queue : config.queues) {
     if (auto right = check_name(queue.name); !right) return right;
-    if (auto right = check_amounts(queue.limit); !right) return right;
+    if (auto right = check_file_amounts(queue.limit); !right) return right;
   }
   for (const TypeSpec& type : config.types) {
     if (auto right = check_name(type.name); !right) return right;
     if (auto right = check_name(type.queue); !right) return right;
   }
-  return check_amounts(config.limit);
+  return check_file_amounts(config.limit);
 }
 
 void write_amounts(Writer& out, const Amounts& amounts) {

@@ -21,7 +21,7 @@ constexpr Duration session_look = 20ms;      // how often it is looked whether t
 constexpr unsigned connections_max = 64;     // of those who ask whether they may lead
 constexpr std::uint64_t at_once_max = 1024;  // each takes a thread
 
-struct Options {
+struct AgentOptions {
   ClusterReach reach;
   node::NodeOptions node = {.address = "", .session_ttl = 10s};
   std::string name;
@@ -54,7 +54,7 @@ Quantity capacity_of(const std::string& word) {
   return *amount;
 }
 
-void check(const Options& options) {
+void check(const AgentOptions& options) {
   if (const auto why = why_not_a_name(options.name)) throw CLI::ValidationError("--name", *why);
   if (!options.node.zone.empty()) {
     if (const auto why = why_not_a_zone(options.node.zone)) throw CLI::ValidationError("--zone", *why);
@@ -68,7 +68,7 @@ void check(const Options& options) {
   }
 }
 
-std::unique_ptr<agent::Asker> asker_of(const Options& options) {
+std::unique_ptr<agent::Asker> asker_of(const AgentOptions& options) {
   if (options.hook.empty()) return agent::make_command(options.words);
   return agent::make_hook(agent::parse_hook(options.hook).value());
 }
@@ -139,7 +139,7 @@ bool await_session(const node::Node& node, Interrupt& interrupt) {
 }
 
 // Joins, and stays until it is interrupted.
-void stay(Session& session, Outside& outside, Interrupt& interrupt, const Options& options, node::NodeOptions how,
+void stay(Session& session, Outside& outside, Interrupt& interrupt, const AgentOptions& options, node::NodeOptions how,
           agent::Handler& handler, Leads& leads, const agent::Who& who) {
   auto node = node::Node::join(std::move(how), handler);
   if (!node) return session.fail(node.error());
@@ -157,7 +157,7 @@ void stay(Session& session, Outside& outside, Interrupt& interrupt, const Option
   handler.stop();
 }
 
-void run(Session& session, const Options& options) {
+void run(Session& session, const AgentOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto reach = settle(session, *outside, options.reach, InUse::does_not);
@@ -202,7 +202,7 @@ void run(Session& session, const Options& options) {
     stay(session, *outside, interrupt, options, std::move(how), handler, leads, who);
 }
 
-constexpr std::string_view footer =
+constexpr std::string_view agent_footer =
     "For each transition, seal and report, and for the inventory, COMMAND is run with the question as JSON on its standard "
     "input\n"
     "and in its environment (EVENKEEL_KIND, EVENKEEL_SHARD, EVENKEEL_TO, EVENKEEL_EPOCH, …), or --hook gets it by POST. Exit "
@@ -220,7 +220,7 @@ constexpr std::string_view footer =
     "  evenkeel agent --name n1 --zone z1 --data /var/lib/pages -- ./pages.sh\n"
     "  evenkeel agent --name n1 --data /var/lib/pages --hook http://127.0.0.1:9000/evenkeel --report-every 5s";
 
-void add_node_options(CLI::App& command, Session& session, Options& options) {
+void add_node_options(CLI::App& command, Session& session, AgentOptions& options) {
   command.add_option("--name", options.name, "The node's name")->required()->type_name("NAME");
   command.add_option("--zone", options.node.zone, "Where it is, as dc1/r1")->type_name("PATH");
   command.add_option("--address", options.node.address, "What clients connect to; routers hand it out")->type_name("TEXT");
@@ -253,8 +253,8 @@ void add_node_options(CLI::App& command, Session& session, Options& options) {
 
 void add_agent(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("agent", "Make a node of a program in any language");
-  command->footer(std::string(footer));
-  auto options = std::make_shared<Options>();
+  command->footer(std::string(agent_footer));
+  auto options = std::make_shared<AgentOptions>();
   add_node_options(*command, session, *options);
   command->add_option("--hook", options->hook, "Whom to ask by HTTP, instead of a command")->type_name("URL");
   add_duration(*command, "--within", options->within,

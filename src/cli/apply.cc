@@ -41,13 +41,13 @@ bool name_cluster(Session& session, const Outside& outside, const ClusterFile& f
 
 namespace {
 
-struct Options {
+struct ApplyOptions {
   ClusterReach reach;
   ChangeOptions change;
   std::string file;
 };
 
-void apply_to(Session& session, Options options) {
+void apply_to(Session& session, ApplyOptions options) {
   if (options.file == "-" && !options.change.yes && !options.change.dry_run)
     throw CLI::ValidationError("--yes", "is needed with -f -: standard input is the file, so nobody can be asked");
   const auto file = read_cluster_file(session, options.file);
@@ -78,7 +78,7 @@ void add_apply(CLI::App& app, Session& session) {
       "  evenkeel apply -f pages.yaml\n"
       "  evenkeel apply -f pages.yaml --dry-run\n"
       "  cat pages.yaml | evenkeel apply -f - --yes");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ApplyOptions>();
   add_file(*command, session, options->file)->required();
   add_change_options(*command, session, options->change, true);
   add_cluster_reach(*command, session, options->reach);

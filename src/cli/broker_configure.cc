@@ -10,18 +10,17 @@
 namespace evenkeel::cli {
 namespace {
 
-using broker::Amounts;
 using broker::Config;
 using broker::RemoteBroker;
 
-struct Options {
+struct BrokerConfigureOptions {
   Reach reach;
   std::string file;
   bool merge = false;
   bool dry_run = false;
 };
 
-std::string amount_of(const Amounts& amounts, const std::string& resource) {
+std::string amount_of(const broker::Amounts& amounts, const std::string& resource) {
   const auto amount = broker::find_amount(amounts, resource);
   return !amount || *amount == broker::unlimited ? "unlimited" : fmt::format("{}", *amount);
 }
@@ -35,9 +34,9 @@ class Differences {
   void came(const std::string& what) { text_ += fmt::format("+ {}\n", what); }
   void went(const std::string& what) { text_ += fmt::format("- {}\n", what); }
 
-  void add_limits(const std::string& what, const Amounts& from, const Amounts& to) {
+  void add_limits(const std::string& what, const broker::Amounts& from, const broker::Amounts& to) {
     std::vector<std::string> resources;
-    for (const Amounts* amounts : {&from, &to}) {
+    for (const broker::Amounts* amounts : {&from, &to}) {
       for (const auto& [resource, amount] : *amounts)
         if (std::ranges::find(resources, resource) == resources.end()) resources.push_back(resource);
     }
@@ -81,7 +80,7 @@ std::string differences(const Config& before, const Config& after) {
   return std::move(found).take();
 }
 
-void configure(Session& session, const Options& options) {
+void configure(Session& session, const BrokerConfigureOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto text = session.io.read_file(options.file);
@@ -117,7 +116,7 @@ void add_broker_configure(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel broker configure -f broker.yaml --dry-run\n"
       "  echo 'queues: [{name: queue_default, weight: 50}]' | evenkeel broker configure -f - --merge");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BrokerConfigureOptions>();
   add_file(*command, session, options->file)->required();
   command->add_flag("--merge", options->merge, "Change only what the file names");
   command->add_flag("--dry-run", options->dry_run, "Say what would change, and change nothing");

@@ -9,7 +9,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct BrokerConvertOptions {
   std::string file;
   std::optional<broker::ConfigForm> form;
   bool check = false;
@@ -28,7 +28,7 @@ std::string summary(const broker::Config& config, const std::string& file) {
                      count(config.types.size(), "task"), fmt::join(resources, ", "));
 }
 
-void convert(Session& session, const Options& options) {
+void convert(Session& session, const BrokerConvertOptions& options) {
   const auto text = session.io.read_file(options.file);
   if (!text) return session.fail(text.error());
   const std::string file = options.file == "-" ? "<stdin>" : options.file;
@@ -72,7 +72,7 @@ void add_broker_convert(CLI::App& app, Session& session) {
       "  evenkeel broker convert ydb.txt > broker.yaml\n"
       "  evenkeel broker convert broker.yaml --to json\n"
       "  evenkeel broker convert broker.yaml --check");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BrokerConvertOptions>();
   auto* file = command->add_option("FILE", options->file, "The config to read; - is standard input")->required();
   file->type_name("");
   session.hints[file] = {.words = {}, .files = true};

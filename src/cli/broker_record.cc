@@ -8,13 +8,13 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct BrokerRecordOptions {
   Reach reach;
   Duration length = Duration::max();
   std::string output;
 };
 
-void record(Session& session, const Options& options) {
+void record(Session& session, const BrokerRecordOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);
@@ -50,7 +50,7 @@ void add_broker_record(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel broker record --for 1m --output minute.trace\n"
       "  evenkeel broker record | evenkeel broker replay");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BrokerRecordOptions>();
   add_duration(*command, "--for", options->length, "How long; else until interrupted");
   auto* output = command->add_option("--output", options->output, "The file to write; else standard output");
   output->type_name("FILE");

@@ -14,7 +14,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct BrokerServeOptions {
   std::string config;  // empty: the built-in one
   std::string listen = std::string(broker::default_address);
   std::string http;  // empty: none
@@ -72,12 +72,12 @@ void reload(Session& session, broker::Broker& broker, const std::string& file) {
   session.say(fmt::format("{} was read again", file));
 }
 
-void run_until_stopped(Session& session, Interrupt& interrupt, broker::Broker& broker, const Options& options) {
+void run_until_stopped(Session& session, Interrupt& interrupt, broker::Broker& broker, const BrokerServeOptions& options) {
   while (interrupt.wait() != Outside::Signal::stop) reload(session, broker, options.config);
   session.say("stopping");
 }
 
-void serve_broker(Session& session, const Options& options) {
+void serve_broker(Session& session, const BrokerServeOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto config = read_config(session, options.config);
@@ -122,7 +122,7 @@ void add_broker_serve(CLI::App& app, Session& session) {
       "  evenkeel broker serve\n"
       "  evenkeel broker serve --config broker.yaml --http 127.0.0.1:7070\n"
       "  evenkeel broker serve --listen unix:/run/evenkeel/broker");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BrokerServeOptions>();
   auto* config = command->add_option("--config", options->config,
                                      "The config, in any form that `broker convert` reads; else the built-in one");
   config->type_name("FILE");

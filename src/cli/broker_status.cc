@@ -6,12 +6,12 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct BrokerStatusOptions {
   Reach reach;
   Output output = Output::table;
 };
 
-void status(Session& session, const Options& options) {
+void status(Session& session, const BrokerStatusOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const broker::RemoteBroker remote(address_of(*outside, options.reach), options_of(options.reach));
@@ -29,7 +29,7 @@ void add_broker_status(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel broker status\n"
       "  evenkeel broker status -o json --address unix:/run/evenkeel/broker");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BrokerStatusOptions>();
   add_output(*command, session, options->output);
   add_reach(*command, session, options->reach);
   command->callback([&session, options] { status(session, *options); });

@@ -6,7 +6,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct BrokerSubmitOptions {
   Reach reach;
   broker::Task task;
   Duration wait = Duration::max();
@@ -31,9 +31,9 @@ void add_need(broker::Need& need, const std::string& word) {
   need.others.emplace_back(name, amount_of("--need", word.substr(equals + 1)));
 }
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
-Result<broker::Grant> wait_for_grant(broker::Client& client, const Options& options, const Interrupt& interrupt) {
+Result<broker::Grant> wait_for_grant(broker::Client& client, const BrokerSubmitOptions& options, const Interrupt& interrupt) {
   if (!options.instant) {
     auto grant = client.acquire(options.task, options.wait, interrupt.token());
     if (grant || grant.error().code != Code::cancelled) return grant;
@@ -59,7 +59,7 @@ void run_under(Session& session, Outside& outside, broker::Grant grant, const st
   session.status = static_cast<Exit>(ended->killed ? 128 + ended->status : ended->status);
 }
 
-void submit(Session& session, const Options& options) {
+void submit(Session& session, const BrokerSubmitOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);
@@ -68,11 +68,11 @@ void submit(Session& session, const Options& options) {
   auto client = broker::connect_client(address_of(*outside, options.reach), named ? options.task.name : "evenkeel-submit",
                                        options_of(options.reach));
   if (!client) return session.fail(client.error());
-  const auto began = Clock::now();
+  const auto began = SteadyClock::now();
   auto grant = wait_for_grant(**client, options, interrupt);
   if (!grant) return session.fail(grant.error());
   if (!options.words.empty()) return run_under(session, *outside, std::move(*grant), options.words);
-  const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - began);
+  const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(SteadyClock::now() - began);
   grant->cancel();
   session.print(fmt::format("granted after {}\n", format(Duration(waited))));
 }
@@ -88,7 +88,7 @@ void add_broker_submit(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel broker submit --type background_compaction --cpu 1 --memory 1Gi -- nice ./compact\n"
       "  evenkeel broker submit --type transaction --cpu 2 --instant");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BrokerSubmitOptions>();
   broker::Task& task = options->task;
   command->add_option("--type", task.type, "The type of the task")->required()->type_name("TYPE");
   command

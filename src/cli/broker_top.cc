@@ -6,13 +6,13 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct BrokerTopOptions {
   Reach reach;
   Duration interval = 1s;
   std::uint64_t count = 0;  // 0: until interrupted
 };
 
-void top(Session& session, const Options& options) {
+void top(Session& session, const BrokerTopOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);
@@ -39,7 +39,7 @@ void add_broker_top(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel broker top\n"
       "  evenkeel broker top --interval 10s --count 6 > minute.txt");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BrokerTopOptions>();
   add_duration(*command, "--interval", options->interval, "How long between two looks; 1s");
   add_count(*command, "--count", options->count, "How many looks; else until interrupted");
   add_reach(*command, session, options->reach);

@@ -15,8 +15,8 @@ constexpr void (*table_of_commands[])(CLI::App&, Session&) = {
     add_rollout,  add_workload, add_shard,   add_routes,     add_broker, add_store,   add_lock,
     add_context,  add_sim,      add_version, add_completion, add_man};
 
-constexpr std::string_view about = "Evenkeel keeps a cluster's work on an even keel.";
-constexpr std::string_view footer =
+constexpr std::string_view program_about = "Evenkeel keeps a cluster's work on an even keel.";
+constexpr std::string_view program_footer =
     "Exit status: 0 done, 1 failed or refused, 2 wrong usage or input, 3 not found,\n"
     "             4 conflict, 5 unreachable or timed out, 6 denied.\n"
     "`evenkeel COMMAND --help` says more about a command.";
@@ -111,8 +111,8 @@ void parse_failed(Session& session, CLI::App& app, std::span<const std::string> 
 }
 
 std::unique_ptr<CLI::App> make_app(Session& session) {
-  auto app = std::make_unique<CLI::App>(std::string(about), "evenkeel");
-  app->footer(std::string(footer));
+  auto app = std::make_unique<CLI::App>(std::string(program_about), "evenkeel");
+  app->footer(std::string(program_footer));
   for (const auto add : table_of_commands) add(*app, session);
   return app;
 }

@@ -8,7 +8,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct ClusterOptions {
   ClusterReach reach;
   ChangeOptions change;
   Output output = Output::table;
@@ -20,7 +20,7 @@ struct Options {
   std::vector<std::string> words;
 };
 
-using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const Options&)>;
+using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const ClusterOptions&)>;
 
 // 1. How it stands.
 
@@ -120,7 +120,7 @@ std::string cluster_as(Session& session, const control::Snapshot& seen, Output o
   return std::move(out).take();
 }
 
-void view(Session& session, const Options& options) {
+void view(Session& session, const ClusterOptions& options) {
   show(session, options.reach, options.watch, [&](OpenCluster& cluster) -> std::optional<std::string> {
     const auto seen = cluster.read_existing(all_kinds());
     if (!seen) return std::nullopt;
@@ -146,7 +146,7 @@ std::string orphans_as(const std::vector<control::OrphanState>& orphans, Output 
       orphans, output, table_of, [](const OrphanState& orphan) { return "shard/" + format(orphan.shard); }, write);
 }
 
-void adopt(Session& session, const Options& options) {
+void adopt(Session& session, const ClusterOptions& options) {
   if (options.all) return operate(session, options.reach, options.change, workload_kinds(), control::adopt_all);
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
@@ -162,7 +162,7 @@ void adopt(Session& session, const Options& options) {
 // 3. The verbs.
 
 CLI::App* add_verb(CLI::App& noun, Session& session, const std::string& name, const std::string& description,
-                   const std::string& footer, std::shared_ptr<Options> options, Decide decide) {
+                   const std::string& footer, std::shared_ptr<ClusterOptions> options, Decide decide) {
   auto* command = noun.add_subcommand(name, description);
   command->footer(footer);
   add_change_options(*command, session, options->change, false);
@@ -174,14 +174,14 @@ CLI::App* add_verb(CLI::App& noun, Session& session, const std::string& name, co
   return command;
 }
 
-std::optional<Duration> time_of(const Options& options) {
+std::optional<Duration> time_of(const ClusterOptions& options) {
   return options.time > Duration(0) ? std::optional(options.time) : std::nullopt;
 }
 
 void add_show(CLI::App& noun, Session& session) {
   auto* command = noun.add_subcommand("show", "Show how a cluster stands");
   command->footer("Examples:\n  evenkeel cluster show --cluster pages\n  evenkeel cluster show --watch");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClusterOptions>();
   add_output(*command, session, options->output);
   add_watch(*command, options->watch);
   add_cluster_reach(*command, session, options->reach);
@@ -189,38 +189,39 @@ void add_show(CLI::App& noun, Session& session) {
 }
 
 void add_freeze(CLI::App& noun, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClusterOptions>();
   auto* freeze = add_verb(
       noun, session, "freeze", "Stop everything that the controller does",
       "No node is told anything any more, until `evenkeel cluster unfreeze` or the time is over. Leaders that are lost are not\n"
       "followed either, unless --keep-leaders. It outlives a change of controllers.\n\n"
       "Examples:\n"
       "  evenkeel cluster freeze --reason 'new switch' --for 2h --keep-leaders",
-      options, [](const control::Snapshot& seen, const Options& given) {
+      options, [](const control::Snapshot& seen, const ClusterOptions& given) {
         return control::freeze(seen, {.keep_leaders = given.keep_leaders, .reason = given.reason, .timeout = time_of(given)});
       });
   freeze->add_flag("--keep-leaders", options->keep_leaders, "Lost leaders are followed meanwhile");
   freeze->add_option("--reason", options->reason, "Why, for whoever looks")->required()->type_name("TEXT");
   add_duration(*freeze, "--for", options->time, "It ends by itself after this time; else by hand");
   add_verb(noun, session, "unfreeze", "Let the controller go on", "Examples:\n  evenkeel cluster unfreeze",
-           std::make_shared<Options>(), [](const control::Snapshot& seen, const Options&) { return control::unfreeze(seen); });
+           std::make_shared<ClusterOptions>(),
+           [](const control::Snapshot& seen, const ClusterOptions&) { return control::unfreeze(seen); });
 }
 
 void add_maintenance(CLI::App& noun, Session& session) {
   auto* maintenance = noun.add_subcommand("maintenance", "Begin or end maintenance by hand");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClusterOptions>();
   auto* on = add_verb(*maintenance, session, "on", "Move nothing; leaders still change",
                       "What has begun is finished; nothing new is placed, moved or dropped.\n\n"
                       "Examples:\n"
                       "  evenkeel cluster maintenance on --reason 'moving house' --for 4h",
-                      options, [](const control::Snapshot& seen, const Options& given) {
+                      options, [](const control::Snapshot& seen, const ClusterOptions& given) {
                         return control::maintain(seen, Maintenance{.reason = given.reason, .timeout = time_of(given)});
                       });
   on->add_option("--reason", options->reason, "Why, for whoever looks")->required()->type_name("TEXT");
   add_duration(*on, "--for", options->time, "It ends by itself after this time; else by hand");
   add_verb(*maintenance, session, "off", "End maintenance that was begun by hand",
-           "Examples:\n  evenkeel cluster maintenance off", std::make_shared<Options>(),
-           [](const control::Snapshot& seen, const Options&) { return control::maintain(seen, std::nullopt); });
+           "Examples:\n  evenkeel cluster maintenance off", std::make_shared<ClusterOptions>(),
+           [](const control::Snapshot& seen, const ClusterOptions&) { return control::maintain(seen, std::nullopt); });
   maintenance->require_subcommand(1);
 }
 
@@ -233,7 +234,7 @@ void add_adopt(CLI::App& noun, Session& session) {
       "Examples:\n"
       "  evenkeel cluster adopt\n"
       "  evenkeel cluster adopt --all");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClusterOptions>();
   command->add_flag("--all", options->all, "Adopt everything that is shown without it");
   add_change_options(*command, session, options->change, false);
   add_cluster_reach(*command, session, options->reach);
@@ -241,14 +242,14 @@ void add_adopt(CLI::App& noun, Session& session) {
 }
 
 void add_set(CLI::App& noun, Session& session) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ClusterOptions>();
   auto* command = add_verb(noun, session, "set", "Change settings of a cluster",
                            "Those of a cluster file's `settings`; KEY- gives one its usual value again. All are checked "
                            "together, and written together.\n\n"
                            "Examples:\n"
                            "  evenkeel cluster set rebalance_delay=10m max_offline=3\n"
                            "  evenkeel cluster set recovery.copies=200 max_offline-",
-                           options, [](const control::Snapshot& seen, const Options& given) -> Result<control::Changes> {
+                           options, [](const control::Snapshot& seen, const ClusterOptions& given) -> Result<control::Changes> {
                              const auto settings = edit_settings(seen.config.value_or(ConfigDocument{}).settings, given.words);
                              if (!settings) return fail(settings.error());
                              return control::set_settings(seen, *settings);

@@ -10,7 +10,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct ContextOptions {
   ChangeOptions change;
   Output output = Output::table;
   std::string name;
@@ -18,17 +18,17 @@ struct Options {
 
 // 1. How they are shown.
 
-struct Row {
+struct ContextRow {
   std::string name;
   bool current = false;
   Context says;
 };
 
-std::string table_of(const std::vector<Row>& rows, bool wide) {
+std::string table_of(const std::vector<ContextRow>& rows, bool wide) {
   std::vector<std::string> header{"CURRENT", "NAME", "STORE", "CLUSTER", "USER"};
   if (wide) header.insert(header.end(), {"PASSWORD FILE", "TLS", "HTTP"});
   Table table(std::move(header));
-  for (const Row& row : rows) {
+  for (const ContextRow& row : rows) {
     const Context& says = row.says;
     std::vector<std::string> cells{row.current ? "*" : "", row.name, says.store, says.cluster, says.user};
     if (wide) cells.insert(cells.end(), {says.password_file, says.tls == store::Tls() ? "" : "yes", says.http});
@@ -51,7 +51,7 @@ Fields fields_of(const Context& says) {
           {"http", says.http}};
 }
 
-void write_row(Writer& out, const Row& row) {
+void write_context_row(Writer& out, const ContextRow& row) {
   out.begin_map().key("name").text(row.name).key("current").flag(row.current);
   for (const auto& [field, text] : fields_of(row.says)) {
     if (!text.empty()) out.key(field).text(text);
@@ -59,13 +59,13 @@ void write_row(Writer& out, const Row& row) {
   out.end_map();
 }
 
-std::string rows_as(const std::vector<Row>& rows, Output output) {
+std::string rows_as(const std::vector<ContextRow>& rows, Output output) {
   return list_as(
       rows, output, [&](bool wide) { return table_of(rows, wide); },
-      [](const Row& row) { return fmt::format("context/{}", row.name); }, write_row);
+      [](const ContextRow& row) { return fmt::format("context/{}", row.name); }, write_context_row);
 }
 
-std::string page_of(const Row& row, const std::string& file) {
+std::string page_of(const ContextRow& row, const std::string& file) {
   Table table({"CONTEXT", row.name});
   table.add({"current", row.current ? "yes" : "no"});
   for (const auto& [field, text] : fields_of(row.says)) {
@@ -86,12 +86,12 @@ void tell_of_later(Session& session, const ContextFile& file) {
     session.say(fmt::format("{} is of a later version: what this one does not know is not shown", file.path));
 }
 
-void list(Session& session, const Options& options) {
+void list(Session& session, const ContextOptions& options) {
   const auto file = open_file(session);
   if (!file) return;
   tell_of_later(session, *file);
   const Contexts& contexts = file->contexts;
-  std::vector<Row> rows;
+  std::vector<ContextRow> rows;
   for (const auto& [name, says] : contexts.all) rows.push_back({name, name == contexts.current, says});
   if (!contexts.current.empty() && !contexts.all.contains(contexts.current))
     session.say(fmt::format("context {} is in use, and there is none of this name: `evenkeel context use` takes another",
@@ -99,7 +99,7 @@ void list(Session& session, const Options& options) {
   session.print(rows_as(rows, options.output));
 }
 
-void show(Session& session, const Options& options) {
+void show(Session& session, const ContextOptions& options) {
   const auto file = open_file(session);
   if (!file) return;
   const std::string& current = file->contexts.current;
@@ -110,7 +110,7 @@ void show(Session& session, const Options& options) {
   const auto says = find_context(*file, name);
   if (!says) return session.fail(says.error());
   tell_of_later(session, *file);
-  const Row row{name, name == current, *says};
+  const ContextRow row{name, name == current, *says};
   const bool page = options.output == Output::table || options.output == Output::wide;
   session.print(page ? page_of(row, file->path) : rows_as({row}, options.output));
 }
@@ -130,8 +130,8 @@ std::string written_as(const std::string& name, std::string_view done, const std
 }
 
 // `done`: what has become of the context of that name. `question`: asked first, if there is one.
-void change(Session& session, const ContextFile& file, const Contexts& contexts, const Options& options, std::string_view done,
-            const std::string& question = "") {
+void change(Session& session, const ContextFile& file, const Contexts& contexts, const ContextOptions& options,
+            std::string_view done, const std::string& question = "") {
   const std::string after = format_contexts(contexts);
   if (file.contexts.later) {  // before anybody is asked
     const auto refused = save_contexts(session.io, file, contexts);
@@ -177,7 +177,7 @@ const std::vector<Field>& all_fields() {
   return fields;
 }
 
-struct SetOptions : Options {
+struct SetOptions : ContextOptions {
   std::vector<std::pair<const Field*, std::string>> given;
 };
 
@@ -213,7 +213,7 @@ void set(Session& session, const SetOptions& options) {
     session.say(fmt::format("`evenkeel context use {}` makes it the one in use", options.name));
 }
 
-void use(Session& session, const Options& options) {
+void use(Session& session, const ContextOptions& options) {
   const auto file = open_file(session);
   if (!file) return;
   if (const auto found = find_context(*file, options.name); !found) return session.fail(found.error());
@@ -223,7 +223,7 @@ void use(Session& session, const Options& options) {
   change(session, *file, contexts, options, "in use");
 }
 
-void remove(Session& session, const Options& options) {
+void remove(Session& session, const ContextOptions& options) {
   const auto file = open_file(session);
   if (!file) return;
   if (const auto found = find_context(*file, options.name); !found) return session.fail(found.error());
@@ -238,30 +238,30 @@ void remove(Session& session, const Options& options) {
 
 // 3. The words.
 
-CLI::Option* add_name(CLI::App& command, Session& session, Options& options, const std::string& what) {
+CLI::Option* add_name(CLI::App& command, Session& session, ContextOptions& options, const std::string& what) {
   auto* name = command.add_option("NAME", options.name, what)->type_name("");
   session.hints[name] = {.words = {}, .files = false, .contexts = true};
   return name;
 }
 
-void add_list(CLI::App& app, Session& session) {
+void add_context_list(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("list", "Show all contexts, and which is in use");
   command->footer("Examples:\n  evenkeel context list\n  evenkeel context list -o name");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ContextOptions>();
   add_output(*command, session, options->output);
   command->callback([&session, options] { list(session, *options); });
 }
 
-void add_show(CLI::App& app, Session& session) {
+void add_context_show(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("show", "Show a context; without a name the one in use");
   command->footer("Examples:\n  evenkeel context show\n  evenkeel context show prod -o yaml");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ContextOptions>();
   add_name(*command, session, *options, "Which one; else the one in use");
   add_output(*command, session, options->output);
   command->callback([&session, options] { show(session, *options); });
 }
 
-void add_set(CLI::App& app, Session& session) {
+void add_context_set(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("set", "Make a context, or change what it says");
   command->footer(
       "What is not given stays as it is; an empty word takes a field back. User, password and TLS files are for this store "
@@ -286,16 +286,16 @@ void add_set(CLI::App& app, Session& session) {
 void add_use(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("use", "Let commands use a context, where nobody says otherwise");
   command->footer("Examples:\n  evenkeel context use prod");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ContextOptions>();
   add_name(*command, session, *options, "Which one")->required();
   add_change_options(*command, session, options->change, false);
   command->callback([&session, options] { use(session, *options); });
 }
 
-void add_delete(CLI::App& app, Session& session) {
+void add_context_delete(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("delete", "Forget a context");
   command->footer("Examples:\n  evenkeel context delete demo --yes");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ContextOptions>();
   add_name(*command, session, *options, "Which one")->required();
   add_change_options(*command, session, options->change, true);
   command->callback([&session, options] { remove(session, *options); });
@@ -312,11 +312,11 @@ void add_context(CLI::App& app, Session& session) {
       "context in use. Who names a store by a flag or in the environment has left the context in use: nothing of it counts "
       "then.\n"
       "They are kept in $EVENKEEL_CONFIG, else in evenkeel/config.yaml below $XDG_CONFIG_HOME or ~/.config.");
-  add_list(*noun, session);
-  add_show(*noun, session);
-  add_set(*noun, session);
+  add_context_list(*noun, session);
+  add_context_show(*noun, session);
+  add_context_set(*noun, session);
   add_use(*noun, session);
-  add_delete(*noun, session);
+  add_context_delete(*noun, session);
   noun->require_subcommand(1);
 }
 

@@ -13,7 +13,7 @@ namespace evenkeel::cli {
 namespace {
 
 constexpr std::uint64_t format_number = 1;
-constexpr std::string_view heading = "# Written by `evenkeel context`. Comments are not kept.\n";
+constexpr std::string_view contexts_heading = "# Written by `evenkeel context`. Comments are not kept.\n";
 
 bool has_tls(const Context& context) { return context.tls != store::Tls(); }
 
@@ -174,7 +174,7 @@ std::string format_contexts(const Contexts& contexts) {
     write_context(out, context);
   }
   out.end_map().end_map();
-  return std::string(heading) + std::move(out).take();
+  return std::string(contexts_heading) + std::move(out).take();
 }
 
 std::optional<ContextFile> load_contexts(Session& session, const Outside& outside) {

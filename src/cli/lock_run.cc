@@ -20,7 +20,7 @@ constexpr int status_not_found = 127;
 // A lock that was lost is worth no waiting for a store that does not answer.
 constexpr Duration farewell_max = 1s;
 
-struct Options {
+struct LockRunOptions {
   StoreReach reach;
   std::string path;
   Duration ttl = 30s;
@@ -65,7 +65,7 @@ struct OnLoop {
 
 class Run {
  public:
-  Run(Session& session, Outside& outside, Interrupt& interrupt, store::Blocking& store, const Options& options)
+  Run(Session& session, Outside& outside, Interrupt& interrupt, store::Blocking& store, const LockRunOptions& options)
       : session_(session), outside_(outside), store_(store), options_(options), until_(later(clock_.now(), options.wait)) {
     // The lock is told on its own loop.
     interrupted_.emplace(interrupt.token(), [this] { store_.loop().post([this] { stop_.request_stop(); }); });
@@ -206,7 +206,7 @@ class Run {
   Session& session_;
   Outside& outside_;
   store::Blocking& store_;
-  const Options& options_;
+  const LockRunOptions& options_;
   const BootClock clock_;
   const Instant until_;
   OnLoop on_;
@@ -215,7 +215,7 @@ class Run {
   std::optional<Stopping> interrupted_;
 };
 
-void run(Session& session, Options options) {
+void run(Session& session, LockRunOptions options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   if (const auto good = store::check_key(options.path); !good) return session.fail(good.error());
@@ -250,7 +250,7 @@ void add_lock_run(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel lock run /locks/nightly -- ./nightly.sh\n"
       "  evenkeel lock run /locks/nightly --ttl 30m --wait 5s -- ./nightly.sh --all");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<LockRunOptions>();
   command->add_option("PATH", options->path, "The lock")->required()->type_name("");
   add_duration(*command, "--ttl", options->ttl, "How long it stands without renewal; 30s");
   command

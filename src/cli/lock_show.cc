@@ -10,7 +10,7 @@ namespace {
 
 using locks::LockState;
 
-struct Options {
+struct LockShowOptions {
   StoreReach reach;
   std::string path;
   Output output = Output::table;
@@ -67,7 +67,7 @@ std::string states_as(const std::vector<LockState>& states, Output output) {
 }
 
 // Asks the locks of a store one thing, and prints what they answer.
-void ask(Session& session, const Options& options,
+void ask(Session& session, const LockShowOptions& options,
          const std::function<void(locks::Locks&, store::Answer<std::vector<LockState>>)>& question) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
@@ -96,8 +96,8 @@ store::Answer<LockState> one(store::Answer<std::vector<LockState>> answer, Resul
   };
 }
 
-std::shared_ptr<Options> options_of(CLI::App& command, Session& session) {
-  auto options = std::make_shared<Options>();
+std::shared_ptr<LockShowOptions> options_of(CLI::App& command, Session& session) {
+  auto options = std::make_shared<LockShowOptions>();
   add_output(command, session, options->output);
   add_store_reach(command, session, options->reach);
   return options;

@@ -7,7 +7,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct NodeOptions {
   ClusterReach reach;
   ChangeOptions change;
   std::string node;
@@ -16,9 +16,9 @@ struct Options {
   std::string reason;
 };
 
-using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const Options&)>;
+using NodeDecide = std::function<Result<control::Changes>(const control::Snapshot&, const NodeOptions&)>;
 
-void operate(Session& session, const Options& options, const Decide& decide, const std::string& question = "") {
+void operate(Session& session, const NodeOptions& options, const NodeDecide& decide, const std::string& question = "") {
   operate(
       session, options.reach, options.change, node_kinds(), [&](const control::Snapshot& seen) { return decide(seen, options); },
       question);
@@ -69,24 +69,24 @@ const std::vector<Verb>& verbs() {
   return all;
 }
 
-void add_target(CLI::App& command, Options& options) {
+void add_target(CLI::App& command, NodeOptions& options) {
   command.add_option("NODE", options.node, "The node")->required()->type_name("");
 }
 
-void add_reason(CLI::App& command, Options& options) {
+void add_reason(CLI::App& command, NodeOptions& options) {
   command.add_option("--reason", options.reason, "Why, for whoever looks")->type_name("TEXT");
 }
 
 void add_verb(CLI::App& app, Session& session, const Verb& verb) {
   auto* command = app.add_subcommand(std::string(verb.name), std::string(verb.description));
   command->footer(std::string(verb.footer));
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NodeOptions>();
   add_target(*command, *options);
   if (verb.operation != Operation::none) add_reason(*command, *options);
   add_change_options(*command, session, options->change, false);
   add_cluster_reach(*command, session, options->reach);
   command->callback([&session, options, verb] {
-    operate(session, *options, [verb](const control::Snapshot& seen, const Options& given) {
+    operate(session, *options, [verb](const control::Snapshot& seen, const NodeOptions& given) {
       return verb.operation == Operation::none ? control::undo(seen, NodeId(given.node), verb.undoes)
                                                : control::operate(seen, NodeId(given.node), verb.operation, given.reason);
     });
@@ -101,7 +101,7 @@ void add_remove(CLI::App& app, Session& session) {
       "back under this name; another one does. `evenkeel node undo` takes it back.\n\n"
       "Examples:\n"
       "  evenkeel node remove n3 --yes");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NodeOptions>();
   add_target(*command, *options);
   add_reason(*command, *options);
   add_change_options(*command, session, options->change, true);
@@ -109,7 +109,7 @@ void add_remove(CLI::App& app, Session& session) {
   command->callback([&session, options] {
     operate(
         session, *options,
-        [](const control::Snapshot& seen, const Options& given) {
+        [](const control::Snapshot& seen, const NodeOptions& given) {
           return control::operate(seen, NodeId(given.node), Operation::remove, given.reason);
         },
         fmt::format("Remove {}? Its disk does not come back.", options->node));
@@ -122,14 +122,14 @@ void add_swap(CLI::App& app, Session& session) {
       "Each replica of the old one moves to the new one, made there before it goes here. `evenkeel node undrain OLD` ends it.\n\n"
       "Examples:\n"
       "  evenkeel node swap n3 n9 --reason 'old disk'");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NodeOptions>();
   command->add_option("OLD", options->node, "The node that gives its place")->required()->type_name("");
   command->add_option("NEW", options->other, "The node that takes it; it is there already")->required()->type_name("");
   add_reason(*command, *options);
   add_change_options(*command, session, options->change, false);
   add_cluster_reach(*command, session, options->reach);
   command->callback([&session, options] {
-    operate(session, *options, [](const control::Snapshot& seen, const Options& given) {
+    operate(session, *options, [](const control::Snapshot& seen, const NodeOptions& given) {
       return control::swap_nodes(seen, NodeId(given.node), NodeId(given.other), given.reason);
     });
   });
@@ -141,7 +141,7 @@ void add_bar(CLI::App& app, Session& session, bool barred) {
                          : app.add_subcommand("enable", "Allow a shard on a node again");
   command->footer(barred ? "If it is there, it moves away.\n\nExamples:\n  evenkeel node disable t1/9 n3"
                          : "Examples:\n  evenkeel node enable t1/9 n3");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NodeOptions>();
   command->add_option("SHARD", options->shard, "The shard, as WORKLOAD/SHARD")->required()->type_name("");
   add_target(*command, *options);
   add_change_options(*command, session, options->change, false);
@@ -149,7 +149,7 @@ void add_bar(CLI::App& app, Session& session, bool barred) {
   command->callback([&session, options, barred] {
     const auto shard = parse_shard_id(options->shard);
     if (!shard) throw CLI::ValidationError("SHARD", shard.error().message);
-    operate(session, *options, [shard = *shard, barred](const control::Snapshot& seen, const Options& given) {
+    operate(session, *options, [shard = *shard, barred](const control::Snapshot& seen, const NodeOptions& given) {
       return control::bar(seen, NodeId(given.node), shard, barred);
     });
   });

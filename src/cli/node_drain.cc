@@ -10,7 +10,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct NodeDrainOptions {
   ClusterReach reach;
   ChangeOptions change;
   std::string node;
@@ -47,7 +47,7 @@ std::string progress_of(const NodeId& node, Left left, std::uint32_t most) {
 // Waits until nothing is left, and says how far it is.
 class Follower {
  public:
-  Follower(Session& session, OpenCluster& cluster, Interrupt& interrupt, const Options& options)
+  Follower(Session& session, OpenCluster& cluster, Interrupt& interrupt, const NodeDrainOptions& options)
       : session_(session), cluster_(cluster), interrupt_(interrupt), options_(options), node_(options.node) {}
 
   void follow() {
@@ -114,7 +114,7 @@ class Follower {
   Session& session_;
   OpenCluster& cluster_;
   Interrupt& interrupt_;
-  const Options& options_;
+  const NodeDrainOptions& options_;
   const NodeId node_;
   const BootClock clock_;
   Left before_;
@@ -132,7 +132,7 @@ void warn(Session& session, control::Snapshot seen, const control::Changes& chan
   for (const std::string& line : found) session.io.err(fmt::format("  {}\n", line));
 }
 
-void drain(Session& session, const Options& options) {
+void drain(Session& session, const NodeDrainOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   std::optional<Interrupt> interrupt;
@@ -162,7 +162,7 @@ void add_node_drain(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel node drain n3 --reason 'old disk'\n"
       "  evenkeel node drain n3 --wait --within 1h && ssh n3 poweroff");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NodeDrainOptions>();
   command->add_option("NODE", options->node, "The node")->required()->type_name("");
   command->add_option("--reason", options->reason, "Why, for whoever looks")->type_name("TEXT");
   command->add_flag("--wait", options->wait, "Wait until nothing is left on it, and show how far it is");

@@ -6,14 +6,14 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct NodeSetOptions {
   ClusterReach reach;
   ChangeOptions change;
   std::string node;
   std::vector<std::string> words;
 };
 
-Result<control::Changes> decide(const control::Snapshot& seen, const Options& options) {
+Result<control::Changes> decide(const control::Snapshot& seen, const NodeSetOptions& options) {
   const NodeId node(options.node);
   if (const auto good = control::check_node(seen, node); !good) return fail(good.error());
   const auto document = seen.nodes.find(node);
@@ -24,7 +24,7 @@ Result<control::Changes> decide(const control::Snapshot& seen, const Options& op
   return control::override_node(seen, node, *std::move(wanted));
 }
 
-void set(Session& session, const Options& options) {
+void set(Session& session, const NodeSetOptions& options) {
   operate(session, options.reach, options.change, node_kinds(),
           [&](const control::Snapshot& seen) { return decide(seen, options); });
 }
@@ -40,7 +40,7 @@ void add_node_set(CLI::App& app, Session& session) {
       "  evenkeel node set n3 capacity.disk=2Ti power=2\n"
       "  evenkeel node set n3 labels.disk=ssd taints.gpu=refuse rebalance_delay=30m\n"
       "  evenkeel node set n3 capacity- labels.disk-");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NodeSetOptions>();
   command->add_option("NODE", options->node, "The node")->required()->type_name("");
   command->add_option("SETTING", options->words, "KEY=VALUE, or KEY- to take it back")->required()->type_name("");
   add_change_options(*command, session, options->change, false);

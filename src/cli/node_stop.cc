@@ -8,7 +8,7 @@ namespace {
 
 using control::Stoppable;
 
-constexpr Duration look_every = 200ms;
+constexpr Duration stop_look_every = 200ms;
 
 // 1. Whether they could.
 
@@ -112,7 +112,7 @@ void ask_and_wait(Session& session, OpenCluster& cluster, Interrupt& interrupt, 
     for (const std::string& what : step.waits) {
       if (std::exchange(told, what) != what) session.say(what);
     }
-    if (interrupt.wait(look_every) == Outside::Signal::stop)
+    if (interrupt.wait(stop_look_every) == Outside::Signal::stop)
       return give_up(Error{Code::cancelled, fmt::format("interrupted; the permit of {} is taken back", node)});
   }
 }

@@ -11,7 +11,7 @@ namespace {
 
 using control::NodeSurvey;
 
-struct Options {
+struct NodeViewOptions {
   ClusterReach reach;
   Output output = Output::table;
   bool watch = false;
@@ -127,7 +127,7 @@ std::string page_of(const control::Snapshot& seen, const NodeSurvey& node) {
   return table.format();
 }
 
-std::optional<std::string> look(Session& session, OpenCluster& cluster, const Options& options) {
+std::optional<std::string> look(Session& session, OpenCluster& cluster, const NodeViewOptions& options) {
   const auto seen = cluster.read_existing(kinds_of_view());
   if (!seen) return std::nullopt;
   auto nodes = control::survey_nodes(*seen);
@@ -138,12 +138,12 @@ std::optional<std::string> look(Session& session, OpenCluster& cluster, const Op
                                                                            : nodes_as(nodes, options.output);
 }
 
-void view(Session& session, const Options& options) {
+void view(Session& session, const NodeViewOptions& options) {
   show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
-std::shared_ptr<Options> options_of(CLI::App& command, Session& session) {
-  auto options = std::make_shared<Options>();
+std::shared_ptr<NodeViewOptions> view_options_of(CLI::App& command, Session& session) {
+  auto options = std::make_shared<NodeViewOptions>();
   add_output(command, session, options->output);
   add_watch(command, options->watch);
   add_cluster_reach(command, session, options->reach);
@@ -162,7 +162,7 @@ void add_node_list(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel node list\n"
       "  evenkeel node list --cluster pages -o json --watch");
-  auto options = options_of(*command, session);
+  auto options = view_options_of(*command, session);
   command->callback([&session, options] { view(session, *options); });
 }
 
@@ -172,7 +172,7 @@ void add_node_show(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel node show n3\n"
       "  evenkeel node show n3 -o yaml");
-  auto options = options_of(*command, session);
+  auto options = view_options_of(*command, session);
   command->add_option("NODE", options->node, "The node")->required()->type_name("");
   command->callback([&session, options] { view(session, *options); });
 }

@@ -8,7 +8,7 @@
 namespace evenkeel::cli {
 namespace {
 
-constexpr Duration patience = 30s;  // with a store that does not answer: a leader of its own is elected in less
+constexpr Duration store_patience = 30s;  // with a store that does not answer: a leader of its own is elected in less
 constexpr Duration look_again = 200ms;
 
 // Also when it is interrupted: what was asked for is taken back then.
@@ -38,7 +38,7 @@ std::optional<Error> why_not_known(const OpenCluster& cluster) {
 
 Result<control::Snapshot> look_patiently(Session& session, OpenCluster& cluster, const KindList& kinds, Interrupt& interrupt) {
   const BootClock clock;
-  const Instant end = clock.now() + patience;
+  const Instant end = clock.now() + store_patience;
   bool said = false;
   while (true) {
     auto seen = cluster.look(kinds);
@@ -51,7 +51,7 @@ Result<control::Snapshot> look_patiently(Session& session, OpenCluster& cluster,
       return seen;
     }
     if (!std::exchange(said, true))
-      session.say(fmt::format("{}; it is asked again for {}", seen.error().message, format(patience)));
+      session.say(fmt::format("{}; it is asked again for {}", seen.error().message, format(store_patience)));
     interrupt.wait(look_again);
   }
 }
@@ -60,7 +60,7 @@ void withdraw(Session& session, OpenCluster& cluster, const control::Rollout& ro
   const std::vector<NodeId> nodes = rollout.unused();
   if (nodes.empty()) return;
   const BootClock clock;
-  const Instant end = clock.now() + patience;
+  const Instant end = clock.now() + store_patience;
   while (true) {
     const auto done = try_to_withdraw(cluster, rollout);
     if (done) return;

@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 3> only_names = {"allocate", "repair", "b
 constexpr std::array<std::string_view, 3> method_names = {"engine", "rendezvous",
                                                           "crush"};  // of place::Method, behind the engine
 
-struct Options {
+struct PlanOptions {
   PlanInput input;
   Form form = Form::table;
   place::PlanOptions plan;
@@ -40,7 +40,7 @@ Syntax syntax_of(const std::string& file, Form form) {
 }
 
 // Only the shell watches the time: the search is told when it is over.
-place::PlanOptions with_deadline(const Options& options, const Clock& clock, Instant start) {
+place::PlanOptions with_deadline(const PlanOptions& options, const Clock& clock, Instant start) {
   place::PlanOptions out = options.plan;
   if (options.time > Duration(0)) {
     out.stop = [&clock, deadline = later(start, options.time)] { return clock.now() >= deadline; };
@@ -48,7 +48,7 @@ place::PlanOptions with_deadline(const Options& options, const Clock& clock, Ins
   return out;
 }
 
-Result<std::string> plan_as(const Cluster& cluster, const place::Plan& plan, const Options& options) {
+Result<std::string> plan_as(const Cluster& cluster, const place::Plan& plan, const PlanOptions& options) {
   switch (options.form) {
     case Form::table:
     case Form::wide:
@@ -72,7 +72,7 @@ Error no_such_shard(const Cluster& cluster, const ShardId& shard) {
           fmt::format("there is no shard {}: {} has {}, counted from 0", shard.shard, shard.workload, workload->shards)};
 }
 
-void explain(Session& session, const Cluster& cluster, const Options& options, const place::Planner& planner) {
+void explain(Session& session, const Cluster& cluster, const PlanOptions& options, const place::Planner& planner) {
   const auto why = planner.explain(*options.explain);
   if (!why) return session.fail(no_such_shard(cluster, *options.explain));
   if (options.form == Form::json || options.form == Form::yaml) {
@@ -83,7 +83,7 @@ void explain(Session& session, const Cluster& cluster, const Options& options, c
 }
 
 // The next problem, where --apply wants it. True: it was asked for on standard output, which then holds nothing else.
-bool write_next(Session& session, const Cluster& cluster, const place::Plan& plan, const Options& options) {
+bool write_next(Session& session, const Cluster& cluster, const place::Plan& plan, const PlanOptions& options) {
   const std::string next = format_cluster(apply(cluster, plan), syntax_of(options.apply, options.form));
   if (options.apply == "-") {
     session.print(next);
@@ -95,7 +95,7 @@ bool write_next(Session& session, const Cluster& cluster, const place::Plan& pla
   return false;
 }
 
-void print_plan(Session& session, const Cluster& cluster, const place::Plan& plan, const Options& options) {
+void print_plan(Session& session, const Cluster& cluster, const place::Plan& plan, const PlanOptions& options) {
   const auto text = plan_as(cluster, plan, options);
   if (!text) return session.fail(text.error());
   const bool alone = !options.apply.empty() && write_next(session, cluster, plan, options);
@@ -109,7 +109,7 @@ void print_plan(Session& session, const Cluster& cluster, const place::Plan& pla
 }
 
 // What was asked for and cannot be had together.
-std::optional<Error> contradiction(const Options& options) {
+std::optional<Error> contradiction(const PlanOptions& options) {
   const place::PlanOptions& search = options.plan;
   const bool searches = search.budget > 0 || options.time > Duration(0) || search.only != place::Only::everything ||
                         search.force || search.all || search.cores || options.explain;
@@ -126,7 +126,7 @@ std::optional<Error> contradiction(const Options& options) {
   return std::nullopt;
 }
 
-void plan(Session& session, const Options& options) {
+void plan(Session& session, const PlanOptions& options) {
   if (const auto wrong = contradiction(options)) return session.fail(*wrong);
   const auto cluster = read_plan_input(session, options.input);
   if (!cluster) return;
@@ -144,7 +144,7 @@ void plan(Session& session, const Options& options) {
   options.explain ? explain(session, *cluster, options, planner) : finish(std::move(made));
 }
 
-void add_search_options(CLI::App& command, Session& session, Options& options) {
+void add_search_options(CLI::App& command, Session& session, PlanOptions& options) {
   add_word(
       command, session, "--method", "a method", method_names,
       [&options](std::size_t at) { options.method = at == 0 ? std::nullopt : std::optional(static_cast<place::Method>(at - 1)); },
@@ -163,7 +163,7 @@ void add_search_options(CLI::App& command, Session& session, Options& options) {
   command.add_flag("--cores", options.plan.cores, "Choose cores too");
 }
 
-void add_result_options(CLI::App& command, Session& session, Options& options) {
+void add_result_options(CLI::App& command, Session& session, PlanOptions& options) {
   add_word(
       command, session, "-o,--output", "a form of output", form_names,
       [&options](std::size_t at) { options.form = static_cast<Form>(at); },
@@ -197,7 +197,7 @@ void add_plan(CLI::App& app, Session& session) {
       "  evenkeel plan -f pages.yaml --explain t1/9\n"
       "  evenkeel plan -f pages.yaml --apply next.yaml && evenkeel plan -f next.yaml\n"
       "  kcat -b localhost -L -J | evenkeel plan -f - --from kcat -o kafka-reassign > reassign.json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   add_plan_input(*command, session, options->input);
   add_result_options(*command, session, *options);
   add_search_options(*command, session, *options);

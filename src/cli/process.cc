@@ -53,7 +53,7 @@ Error not_started(const std::string& program, int number) {
   if (getppid() != parent) _exit(1);  // it was killed before the line above
   execvpe(words[0], words, variables);
   const int number = errno;
-  [[maybe_unused]] const auto written = write(report, &number, sizeof number);
+  [[maybe_unused]] const auto written = ::write(report, &number, sizeof number);
   _exit(127);
 }
 
@@ -83,12 +83,12 @@ Result<std::string> read_unseen(int terminal, std::string_view prompt) {
   termios silent = before;
   silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
   tcsetattr(terminal, TCSAFLUSH, &silent);
-  [[maybe_unused]] const auto asked = write(terminal, prompt.data(), prompt.size());
+  [[maybe_unused]] const auto asked = ::write(terminal, prompt.data(), prompt.size());
   std::string line;
   char c = 0;
-  while (line.size() < 4096 && read(terminal, &c, 1) == 1 && c != '\n') line += c;
+  while (line.size() < 4096 && ::read(terminal, &c, 1) == 1 && c != '\n') line += c;
   tcsetattr(terminal, TCSAFLUSH, &before);
-  [[maybe_unused]] const auto ended = write(terminal, "\n", 1);
+  [[maybe_unused]] const auto ended = ::write(terminal, "\n", 1);
   return line;
 }
 
@@ -114,7 +114,7 @@ class Process::SignalWatch final : public Watch {
 
   ~SignalWatch() override {
     const std::uint64_t one = 1;
-    ensure(write(end_, &one, sizeof one) == sizeof one, "an event can be told");
+    ensure(::write(end_, &one, sizeof one) == sizeof one, "an event can be told");
     thread_.join();
     close(signals_);
     close(end_);
@@ -129,7 +129,7 @@ class Process::SignalWatch final : public Watch {
       if (poll(waited.data(), waited.size(), -1) < 0) continue;
       if (waited[1].revents != 0) return;
       signalfd_siginfo info{};
-      if (read(signals_, &info, sizeof info) != sizeof info) continue;
+      if (::read(signals_, &info, sizeof info) != sizeof info) continue;
       const int signal = static_cast<int>(info.ssi_signo);
       if (process_.pass_on(signal, info.ssi_code <= 0)) continue;
       if (signal == SIGHUP) {
@@ -197,7 +197,7 @@ Result<Outside::Ended> Process::run(const Command& command) {
     adopting_ = command.adopt;
   }
   int number = 0;
-  const bool failed = read(report[0], &number, sizeof number) == sizeof number;
+  const bool failed = ::read(report[0], &number, sizeof number) == sizeof number;
   close(report[0]);
   // It is looked at first and taken away under the lock, so that no signal is ever passed on to a later process of its number.
   siginfo_t ended{};
@@ -225,7 +225,7 @@ Result<std::optional<std::string>> Process::ask(std::string_view prompt) {
   std::fwrite(prompt.data(), 1, prompt.size(), stderr);
   std::string line;
   for (char c = 0;;) {
-    const ssize_t got = read(STDIN_FILENO, &c, 1);
+    const ssize_t got = ::read(STDIN_FILENO, &c, 1);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(Code::refused, "cannot read from the terminal: {}", std::strerror(errno));
     if (got == 0 && line.empty()) return std::nullopt;

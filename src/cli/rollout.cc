@@ -20,11 +20,11 @@ using control::RolloutOptions;
 using control::RolloutStep;
 using Order = RolloutOptions::Order;
 
-constexpr Duration look_every = 200ms;
+constexpr Duration rollout_look_every = 200ms;
 constexpr Duration look_at_all_every = 1s;  // at records too, which may be many
 constexpr Duration permit_outlasts = 30s;   // who is back and not whole is noticed before its permit ends as if it were
 
-struct Options {
+struct RolloutCommand {
   ClusterReach reach;
   ChangeOptions change;
   bool zone_by_zone = false;
@@ -56,7 +56,7 @@ std::vector<std::string> parts_of(std::string_view words) {
   return parts;
 }
 
-RolloutOptions rollout_of(const Options& options, const control::Snapshot& seen) {
+RolloutOptions rollout_of(const RolloutCommand& options, const control::Snapshot& seen) {
   RolloutOptions rollout{.zone = options.zone.value_or(""), .at_once = options.at_once, .pause = options.pause};
   if (options.nodes) {
     for (std::string& name : parts_of(*options.nodes)) rollout.nodes.emplace_back(std::move(name));
@@ -90,7 +90,7 @@ std::string filled_in(std::string word, const RolloutNode& node) {
   return out;
 }
 
-Outside::Command command_for(const RolloutNode& node, const Options& options, const ClusterId& cluster) {
+Outside::Command command_for(const RolloutNode& node, const RolloutCommand& options, const ClusterId& cluster) {
   Outside::Command command;
   for (const std::string& word : options.words) command.words.push_back(filled_in(word, node));
   command.variables = {{"EVENKEEL_NODE", node.node.str()},
@@ -125,7 +125,8 @@ std::string nodes_as(const std::vector<RolloutNode>& nodes, const std::vector<co
 
 class Runner {
  public:
-  Runner(Session& session, Outside& outside, Interrupt& interrupt, OpenCluster& cluster, Rollout rollout, const Options& options)
+  Runner(Session& session, Outside& outside, Interrupt& interrupt, OpenCluster& cluster, Rollout rollout,
+         const RolloutCommand& options)
       : session_(session),
         outside_(outside),
         interrupt_(interrupt),
@@ -150,7 +151,7 @@ class Runner {
         if (const auto ran = stop(*step.stop); !ran) return give_up(ran.error());
         continue;
       }
-      interrupt_.wait(rollout_.asks_beside() ? look_at_all_every : look_every);
+      interrupt_.wait(rollout_.asks_beside() ? look_at_all_every : rollout_look_every);
     }
   }
 
@@ -217,7 +218,7 @@ class Runner {
   Interrupt& interrupt_;
   OpenCluster& cluster_;
   Rollout rollout_;
-  const Options& options_;
+  const RolloutCommand& options_;
   const BootClock clock_;
   std::string told_;
   bool open_line_ = false;
@@ -230,7 +231,7 @@ void look_first(Session& session, const control::Snapshot& seen, const Rollout& 
   session.print(nodes_as(rollout.nodes(), &now, output));
 }
 
-void roll_out(Session& session, const Options& options) {
+void roll_out(Session& session, const RolloutCommand& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);  // before the first thread
@@ -251,7 +252,7 @@ void roll_out(Session& session, const Options& options) {
   Runner(session, *outside, interrupt, *cluster, std::move(planned->rollout), options).run();
 }
 
-void check(const Options& options) {
+void check(const RolloutCommand& options) {
   if (options.zone_by_zone && options.random_order)
     throw CLI::ValidationError("--random-order", "and --zone-by-zone are two orders: give one of them");
   if (options.seed && !options.random_order) throw CLI::ValidationError("--seed", "goes with --random-order; add that");
@@ -284,7 +285,7 @@ void add_rollout(CLI::App& app, Session& session) {
       "  evenkeel rollout --dry-run --zone-by-zone\n"
       "  evenkeel rollout --zone-by-zone --max-at-once 3 -- ssh {node} systemctl restart pages\n"
       "  evenkeel rollout --node n3,n4 --yes -- ./restart.sh");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RolloutCommand>();
   command->add_flag("--zone-by-zone", options->zone_by_zone, "In order of zones, and never two zones at a time");
   command->add_flag("--random-order", options->random_order, "In an order by chance; else by name, or as --node has it");
   command

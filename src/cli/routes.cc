@@ -16,12 +16,12 @@ namespace evenkeel::cli {
 namespace {
 
 // The five forms of every command, and one more.
-constexpr std::array<std::string_view, 6> form_names = {"table", "wide", "json", "yaml", "name", "rocksplicator"};
-enum class Form : std::uint8_t { table, wide, json, yaml, name, rocksplicator };
+constexpr std::array<std::string_view, 6> routes_form_names = {"table", "wide", "json", "yaml", "name", "rocksplicator"};
+enum class RoutesForm : std::uint8_t { table, wide, json, yaml, name, rocksplicator };
 
-struct Options {
+struct RoutesOptions {
   ClusterReach reach;
-  std::optional<Form> form;
+  std::optional<RoutesForm> form;
   bool watch = false;
   std::string out;
 };
@@ -29,17 +29,17 @@ struct Options {
 constexpr Duration try_again = 1s;  // to write the file
 
 // Nothing: for people, not for a file.
-std::optional<route::MapFormat> map_format(Form form) {
+std::optional<route::MapFormat> map_format(RoutesForm form) {
   switch (form) {
-    case Form::json:
+    case RoutesForm::json:
       return route::MapFormat::json;
-    case Form::yaml:
+    case RoutesForm::yaml:
       return route::MapFormat::yaml;
-    case Form::rocksplicator:
+    case RoutesForm::rocksplicator:
       return route::MapFormat::rocksplicator;
-    case Form::table:
-    case Form::wide:
-    case Form::name:
+    case RoutesForm::table:
+    case RoutesForm::wide:
+    case RoutesForm::name:
       break;
   }
   return std::nullopt;
@@ -53,7 +53,7 @@ std::vector<ShardId> all_shards(const route::Table& table) {
   return shards;
 }
 
-std::string text_of(const std::optional<NodeId>& node) { return node ? node->str() : std::string(); }
+std::string leader_text(const std::optional<NodeId>& node) { return node ? node->str() : std::string(); }
 
 // All columns, or the first ones.
 std::vector<std::string> row_of(const route::Table& table, const ShardId& shard) {
@@ -63,8 +63,13 @@ std::vector<std::string> row_of(const route::Table& table, const ShardId& shard)
   for (const Peer& peer : view->others) others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", peer.node, peer.state);
   const route::Endpoint* leader = view->leader ? table.endpoint(*view->leader) : nullptr;
   const std::string epoch = fmt::format("{}", view->version.epoch), change = fmt::format("{}", view->version.change);
-  return {
-      format(shard), text_of(view->leader), text_of(view->next), others, epoch, change, leader == nullptr ? "" : leader->address};
+  return {format(shard),
+          leader_text(view->leader),
+          leader_text(view->next),
+          others,
+          epoch,
+          change,
+          leader == nullptr ? "" : leader->address};
 }
 
 std::string rows_as(const route::Table& table, const std::vector<ShardId>& shards, bool wide) {
@@ -80,18 +85,19 @@ std::string rows_as(const route::Table& table, const std::vector<ShardId>& shard
   return out.format();
 }
 
-std::string table_as(const route::Table& table, const std::vector<ShardId>& shards, Form form) {
+std::string table_as(const route::Table& table, const std::vector<ShardId>& shards, RoutesForm form) {
   if (const auto map = map_format(form)) return route::format_map(table, *map);
-  if (form != Form::name) return rows_as(table, shards, form == Form::wide);
+  if (form != RoutesForm::name) return rows_as(table, shards, form == RoutesForm::wide);
   std::string out;
   for (const ShardId& shard : shards) out += fmt::format("shard/{}\n", format(shard));
   return out;
 }
 
 // Follows the routes and gives them out, once or at each change. All but its making and the waiting is on the loop.
-class Follower {
+class RoutesFollower {
  public:
-  Follower(Session& session, const Options& options, Form form) : session_(session), options_(options), form_(form) {
+  RoutesFollower(Session& session, const RoutesOptions& options, RoutesForm form)
+      : session_(session), options_(options), form_(form) {
     if (!options.out.empty()) file_.emplace(options.out, *map_format(form));
   }
 
@@ -165,8 +171,8 @@ class Follower {
   }
 
   Session& session_;
-  const Options& options_;
-  const Form form_;
+  const RoutesOptions& options_;
+  const RoutesForm form_;
   Log log_ = Log::to([this](Level, std::string_view line) { session_.io.err(fmt::format("{}\n", line)); }, {.level = Level::warn},
                      wall_now);
   std::optional<route::MapFile> file_;
@@ -183,7 +189,8 @@ class Follower {
 };
 
 // What there is to say if nobody serves anything.
-void answer_empty(Session& session, store::Blocking& store, const Options& options, Form form, const std::string& url) {
+void answer_empty(Session& session, store::Blocking& store, const RoutesOptions& options, RoutesForm form,
+                  const std::string& url) {
   const auto listing = store.list(Keys(ClusterId(options.reach.cluster)).root());
   if (!listing) return fail_store(session, listing.error());
   if (listing->entries.empty())
@@ -197,7 +204,7 @@ void answer_empty(Session& session, store::Blocking& store, const Options& optio
   session.print(table_as({}, {}, form));
 }
 
-void routes(Session& session, Options options, Form form) {
+void routes(Session& session, RoutesOptions options, RoutesForm form) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   auto reach = settle(session, *outside, options.reach);
@@ -209,7 +216,7 @@ void routes(Session& session, Options options, Form form) {
   // A server that nobody can reach, or that refuses us, is said at once; later the router waits for it.
   const auto there = store->get(Keys(ClusterId(options.reach.cluster)).controller_epoch());
   if (!there) return fail_store(session, there.error());
-  Follower follower(session, options, form);
+  RoutesFollower follower(session, options, form);
   const auto on_loop = [&](const std::function<void(store::Store&)>& work) {
     const auto done = store->run<bool>([&](store::Store& on, store::Answer<bool> answer) {
       work(on);
@@ -234,7 +241,7 @@ void routes(Session& session, Options options, Form form) {
   answer_empty(session, *store, options, form, options.reach.store.url);
 }
 
-void check(const Options& options, Form form) {
+void check(const RoutesOptions& options, RoutesForm form) {
   if (const auto why = options.reach.cluster.empty() ? std::nullopt : why_not_a_name(options.reach.cluster))
     throw CLI::ValidationError("--cluster", *why);
   if (!options.out.empty() && !map_format(form))
@@ -253,10 +260,10 @@ void add_routes(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel routes --cluster pages\n"
       "  evenkeel routes --cluster pages -o rocksplicator --watch --out /var/run/shard_map.json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RoutesOptions>();
   add_word(
-      *command, session, "-o,--output", "a form of output", form_names,
-      [options](std::size_t at) { options->form = static_cast<Form>(at); },
+      *command, session, "-o,--output", "a form of output", routes_form_names,
+      [options](std::size_t at) { options->form = static_cast<RoutesForm>(at); },
       "Form of the output: table, wide, json, yaml, name or rocksplicator")
       ->type_name("FORM");
   command->add_flag("--watch", options->watch, "Go on with each change, until interrupted");
@@ -265,7 +272,7 @@ void add_routes(CLI::App& app, Session& session) {
   session.hints[out] = {.words = {}, .files = true};
   add_cluster_reach(*command, session, options->reach);
   command->callback([&session, options] {
-    const Form form = options->form.value_or(options->out.empty() ? Form::table : Form::json);
+    const RoutesForm form = options->form.value_or(options->out.empty() ? RoutesForm::table : RoutesForm::json);
     check(*options, form);
     routes(session, *options, form);
   });

@@ -12,12 +12,12 @@
 namespace evenkeel::cli {
 namespace {
 
-constexpr Duration look_every = 20ms;   // whether it is ready
-constexpr Duration leave_within = 10s;  // its office, before it stops
-constexpr Duration lease_ttl = 10s;     // of ephemeral keys in its own store
-constexpr Duration history = 5min;      // of its own store, for watches that were cut off for a while
+constexpr Duration ready_look_every = 20ms;  // whether it is ready
+constexpr Duration leave_within = 10s;       // its office, before it stops
+constexpr Duration lease_ttl = 10s;          // of ephemeral keys in its own store
+constexpr Duration history = 5min;           // of its own store, for watches that were cut off for a while
 
-struct Options {
+struct ServeOptions {
   std::string cluster;
   std::string name;
   std::string data;          // empty: below the user's state
@@ -41,7 +41,7 @@ struct Chosen {
   std::function<Result<std::unique_ptr<store::Store>>(Loop&)> open;
 };
 
-std::optional<Chosen> own_store(Session& session, const Outside& outside, const Options& options, Log& log) {
+std::optional<Chosen> own_store(Session& session, const Outside& outside, const ServeOptions& options, Log& log) {
   const auto folder = options.data.empty() ? default_folder(outside, options.cluster) : Result<std::string>(options.data);
   if (!folder) return session.fail(folder.error()), std::nullopt;
   store::embedded::ServerOptions server;
@@ -57,7 +57,7 @@ std::optional<Chosen> own_store(Session& session, const Outside& outside, const 
   return chosen;
 }
 
-std::optional<Chosen> other_store(Session& session, const Outside& outside, const Options& options, Log& log) {
+std::optional<Chosen> other_store(Session& session, const Outside& outside, const ServeOptions& options, Log& log) {
   auto choice = choose_store(session, outside, options.reach, Folder::may_be_made);
   if (!choice) return std::nullopt;
   choice->options.log = &log;
@@ -66,7 +66,7 @@ std::optional<Chosen> other_store(Session& session, const Outside& outside, cons
                 }};
 }
 
-std::string ready_line(const serve::Daemon& daemon, const Options& options, const std::string& store) {
+std::string ready_line(const serve::Daemon& daemon, const ServeOptions& options, const std::string& store) {
   return fmt::format("{{\"cluster\":{},\"name\":{},\"http\":{},\"pulse\":{},\"store\":{},\"pid\":{}}}\n",
                      json_quoted(options.cluster), json_quoted(daemon.name()), json_quoted("http://" + daemon.http()),
                      json_quoted(daemon.pulse()), json_quoted(store), getpid());
@@ -75,12 +75,12 @@ std::string ready_line(const serve::Daemon& daemon, const Options& options, cons
 // It serves from the start; it is ready once it has heard of its store.
 bool wait_until_ready(Interrupt& interrupt, const serve::Daemon& daemon) {
   while (!daemon.ready()) {
-    if (interrupt.wait(look_every) == Outside::Signal::stop) return false;
+    if (interrupt.wait(ready_look_every) == Outside::Signal::stop) return false;
   }
   return true;
 }
 
-void run_daemon(Session& session, const Options& options) {
+void run_daemon(Session& session, const ServeOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);  // before the first thread
@@ -109,7 +109,7 @@ void run_daemon(Session& session, const Options& options) {
 }
 
 // What a context says, if one is named. Neither the environment nor the one in use counts here. False: the session knows why.
-bool take_context(Session& session, Options& options) {
+bool take_context(Session& session, ServeOptions& options) {
   if (options.reach.context.empty()) return true;
   Outside* outside = outside_of(session);
   if (outside == nullptr) return false;
@@ -125,7 +125,7 @@ bool take_context(Session& session, Options& options) {
   return true;
 }
 
-void check(const Options& options) {
+void check(const ServeOptions& options) {
   if (const auto why = why_not_a_name(options.cluster)) throw CLI::ValidationError("--cluster", *why);
   if (options.reach.url.empty()) {
     const StoreReach& reach = options.reach;
@@ -158,7 +158,7 @@ void add_serve(CLI::App& app, Session& session) {
       "  evenkeel serve\n"
       "  evenkeel serve --cluster pages --data /var/lib/evenkeel/pages\n"
       "  evenkeel serve --cluster pages --store etcd://10.0.0.9:2379 --name host-1");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ServeOptions>();
   command->add_option("--cluster", options->cluster, "Which cluster; default")->type_name("NAME");
   auto* data = command->add_option("--data", options->data, "The folder of its store; else ~/.local/state/evenkeel/CLUSTER");
   data->type_name("DIR");

@@ -6,7 +6,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct ShardOptions {
   ClusterReach reach;
   ChangeOptions change;
   std::string shard;
@@ -14,9 +14,9 @@ struct Options {
   bool accept_loss = false;
 };
 
-using Decide = std::function<Result<control::Changes>(const control::Snapshot&, const ShardId&, const std::vector<NodeId>&)>;
+using ShardDecide = std::function<Result<control::Changes>(const control::Snapshot&, const ShardId&, const std::vector<NodeId>&)>;
 
-void order(Session& session, const Options& options, const Decide& decide, const std::string& question) {
+void order(Session& session, const ShardOptions& options, const ShardDecide& decide, const std::string& question) {
   const auto shard = parse_shard_id(options.shard);
   if (!shard) throw CLI::ValidationError("SHARD", shard.error().message);
   std::vector<NodeId> nodes;
@@ -26,8 +26,8 @@ void order(Session& session, const Options& options, const Decide& decide, const
       [&](const control::Snapshot& seen) { return decide(seen, *shard, nodes); }, question);
 }
 
-std::shared_ptr<Options> options_of(CLI::App& command, Session& session, bool asks) {
-  auto options = std::make_shared<Options>();
+std::shared_ptr<ShardOptions> options_of(CLI::App& command, Session& session, bool asks) {
+  auto options = std::make_shared<ShardOptions>();
   command.add_option("SHARD", options->shard, "The shard, as WORKLOAD/SHARD")->required()->type_name("");
   add_change_options(command, session, options->change, asks);
   add_cluster_reach(command, session, options->reach);
@@ -58,15 +58,15 @@ void add_lead(CLI::App& noun, Session& session) {
   });
 }
 
-struct Verb {
+struct ShardVerb {
   std::string_view name;
   std::string_view description;
   std::string_view footer;
-  Decide decide;
+  ShardDecide decide;
   std::string_view question;  // with the shard in it; empty: it does not ask
 };
 
-std::vector<Verb> verbs() {
+std::vector<ShardVerb> shard_verbs() {
   using Nodes = std::vector<NodeId>;
   return {
       {"reset", "Try again what nodes have given up",
@@ -95,7 +95,7 @@ std::vector<Verb> verbs() {
   };
 }
 
-void add_verb(CLI::App& noun, Session& session, Verb verb) {
+void add_verb(CLI::App& noun, Session& session, ShardVerb verb) {
   auto* command = noun.add_subcommand(std::string(verb.name), std::string(verb.description));
   command->footer(std::string(verb.footer));
   auto options = options_of(*command, session, !verb.question.empty());
@@ -113,7 +113,7 @@ void add_shard(CLI::App& app, Session& session) {
   auto* noun = app.add_subcommand("shard", "See single shards, and give orders about them");
   add_shard_views(*noun, session);
   add_lead(*noun, session);
-  for (Verb& verb : verbs()) add_verb(*noun, session, std::move(verb));
+  for (ShardVerb& verb : shard_verbs()) add_verb(*noun, session, std::move(verb));
   noun->require_subcommand(1);
 }
 

@@ -11,7 +11,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct ShardViewOptions {
   ClusterReach reach;
   Output output = Output::table;
   bool watch = false;
@@ -212,7 +212,7 @@ std::string shard_as(const control::Snapshot& seen, const ShardId& shard, Output
   return std::move(out).take();
 }
 
-std::optional<std::string> look(Session& session, OpenCluster& cluster, const Options& options) {
+std::optional<std::string> look(Session& session, OpenCluster& cluster, const ShardViewOptions& options) {
   const auto seen = cluster.read_existing(all_kinds());
   if (!seen) return std::nullopt;
   if (options.shard.empty()) {
@@ -225,7 +225,7 @@ std::optional<std::string> look(Session& session, OpenCluster& cluster, const Op
   return shard_as(*seen, *shard, options.output);
 }
 
-void view(Session& session, const Options& options) {
+void view(Session& session, const ShardViewOptions& options) {
   if (!options.shard.empty()) {
     if (const auto shard = parse_shard_id(options.shard); !shard) throw CLI::ValidationError("SHARD", shard.error().message);
   }
@@ -243,7 +243,7 @@ void add_shard_views(CLI::App& noun, Session& session) {
       "Examples:\n"
       "  evenkeel shard show t1/9");
   for (auto* command : {list, one}) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ShardViewOptions>();
     command == list ? command->add_option("WORKLOAD", options->workload, "The workload")->required()->type_name("")
                     : command->add_option("SHARD", options->shard, "The shard, as WORKLOAD/SHARD")->required()->type_name("");
     add_output(*command, session, options->output);

@@ -15,14 +15,14 @@
 namespace evenkeel::cli {
 namespace {
 
-enum class Form : std::uint8_t { text, json };
-constexpr std::array<std::string_view, 2> form_names = {"text", "json"};
+enum class SimForm : std::uint8_t { text, json };
+constexpr std::array<std::string_view, 2> sim_form_names = {"text", "json"};
 constexpr std::uint64_t runs_max = 1'000'000'000;
 // More runs than this are not shown one by one, but so many at once.
 constexpr std::uint64_t runs_shown = 1000;
 constexpr std::uint64_t runs_at_once = 100;
 
-struct Options {
+struct SimOptions {
   std::string file;
   bool random = false;
   bool phrases = false;
@@ -36,10 +36,10 @@ struct Options {
   std::string write_story;
   std::string plot;
   bool quiet = false;
-  Form form = Form::text;
+  SimForm form = SimForm::text;
 };
 
-std::string shown(const std::string& file) { return file == "-" ? "<stdin>" : file; }
+std::string sim_file_shown(const std::string& file) { return file == "-" ? "<stdin>" : file; }
 
 // 1. What was asked for.
 
@@ -72,7 +72,7 @@ Result<double> parse_hours(std::string_view text) {
   return hours->to_double();
 }
 
-std::optional<Error> contradiction(const Options& options) {
+std::optional<Error> sim_contradiction(const SimOptions& options) {
   const bool drawn =
       !options.hours.empty() || options.faults || options.nodes > 0 || options.shards > 0 || !options.write_story.empty();
   const auto wrong = [](std::string text) { return Error{Code::invalid, std::move(text)}; };
@@ -99,7 +99,7 @@ std::string shell_word(const std::string& word) {
 }
 
 // The one command that repeats a run.
-std::string replay_command(const Options& options, std::uint64_t seed) {
+std::string replay_command(const SimOptions& options, std::uint64_t seed) {
   std::string out = "evenkeel sim";
   if (!options.random) out += " " + shell_word(options.file);
   if (options.random) out += " --random";
@@ -152,10 +152,10 @@ std::string summary(const sim::Outcome& outcome, std::uint64_t seed, bool after_
   return (after_timeline ? "\n" : "") + one_line(outcome, seed) + sim::format_calm(outcome.calm);
 }
 
-void print_phrases(Session& session, Form form) {
+void print_phrases(Session& session, SimForm form) {
   const std::pair<std::string_view, std::vector<sim::Phrase>> tables[] = {{"actions", sim::action_phrases()},
                                                                           {"conditions", sim::condition_phrases()}};
-  if (form == Form::json) {
+  if (form == SimForm::json) {
     Writer out(Syntax::json);
     out.begin_map();
     for (const auto& [what, phrases] : tables) {
@@ -199,10 +199,10 @@ Duration sample_every(const sim::Story& story) {
   return std::max(Duration(50ms), length / 800);
 }
 
-sim::Outcome play(Session& session, const Options& options, const sim::Story& story, std::uint64_t seed) {
+sim::Outcome play(Session& session, const SimOptions& options, const sim::Story& story, std::uint64_t seed) {
   sim::SimOptions with{.seed = seed};
   if (!options.plot.empty()) with.sample_every = sample_every(story);
-  const bool live = options.form == Form::text && !options.quiet && options.runs == 1;
+  const bool live = options.form == SimForm::text && !options.quiet && options.runs == 1;
   return sim::run(story, with, [&session, live](const sim::Moment& moment) {
     if (live && session.status == Exit::done) session.print(format(moment) + "\n");
   });
@@ -214,15 +214,16 @@ struct Runs {
   Duration time = {};
 };
 
-void show_some(Session& session, const Options& options, const Runs& runs) {
+void show_some(Session& session, const SimOptions& options, const Runs& runs) {
   if (runs.done % runs_at_once != 0 && runs.done != options.runs) return;
   session.print(fmt::format("{} of {} runs as expected, {} hours\n", runs.done, options.runs, runs.time / 1h));
 }
 
-void show(Session& session, const Options& options, const sim::Outcome& outcome, std::uint64_t seed, Writer& json, Runs& runs) {
+void show(Session& session, const SimOptions& options, const sim::Outcome& outcome, std::uint64_t seed, Writer& json,
+          Runs& runs) {
   ++runs.done;
   runs.time += outcome.time;
-  if (options.form == Form::json) {
+  if (options.form == SimForm::json) {
     write_outcome(json, outcome, seed, options.runs == 1 && !options.quiet);
   } else if (options.runs > runs_shown && !outcome.failure) {
     show_some(session, options, runs);
@@ -236,12 +237,12 @@ void show(Session& session, const Options& options, const sim::Outcome& outcome,
 std::optional<sim::Story> read_story(Session& session, const std::string& file) {
   const auto text = session.io.read_file(file);
   if (!text) return session.fail(text.error()), std::nullopt;
-  auto story = sim::read_story(*text, shown(file));
+  auto story = sim::read_story(*text, sim_file_shown(file));
   if (!story) return session.fail(story.error()), std::nullopt;
   return *std::move(story);
 }
 
-sim::Story draw_story(const Options& options, std::uint64_t seed) {
+sim::Story draw_story(const SimOptions& options, std::uint64_t seed) {
   sim::RandomOptions drawn = options.drawn;
   drawn.seed = seed;
   drawn.nodes = static_cast<std::uint32_t>(options.nodes);
@@ -250,8 +251,8 @@ sim::Story draw_story(const Options& options, std::uint64_t seed) {
   return sim::random_story(drawn);
 }
 
-void simulate(Session& session, const Options& options) {
-  if (const auto why = contradiction(options)) return session.fail(*why);
+void simulate(Session& session, const SimOptions& options) {
+  if (const auto why = sim_contradiction(options)) return session.fail(*why);
   if (options.phrases) return print_phrases(session, options.form);
   std::optional<sim::Story> story;
   if (!options.random && !(story = read_story(session, options.file))) return;
@@ -269,14 +270,14 @@ void simulate(Session& session, const Options& options) {
     if (!options.plot.empty()) write_file(session, options.plot, sim::plot_svg(outcome));
   }
   if (options.runs > 1) json.end_list();
-  if (options.form == Form::json) session.print(std::move(json).take());
+  if (options.form == SimForm::json) session.print(std::move(json).take());
   // What went wrong is said also if there is no picture of it.
   if (!failure || (session.status != Exit::done && options.plot.empty())) return;
   session.fail({Code::refused, *failure});
   session.io.err(fmt::format("  to see it again: {}\n", replay_command(options, seed - 1)));
 }
 
-constexpr std::string_view footer =
+constexpr std::string_view sim_footer =
     "A story is a cluster file, a line `---`, and what happens when: `at 10s kill n3`, `expect every shard has a leader within "
     "15s`.\n"
     "docs/simulator.md has the whole language, --phrases its tables. The real controllers and nodes run on virtual time over a "
@@ -298,8 +299,8 @@ constexpr std::string_view footer =
 
 void add_sim(CLI::App& app, Session& session) {
   auto* command = app.add_subcommand("sim", "Play a cluster's life on virtual time, with faults, and check every promise");
-  command->footer(std::string(footer));
-  auto options = std::make_shared<Options>();
+  command->footer(std::string(sim_footer));
+  auto options = std::make_shared<SimOptions>();
   const auto add_file_option = [&](const std::string& name, std::string& file, const std::string& description) {
     auto* option = command->add_option(name, file, description);
     option->type_name(name.starts_with('-') ? "FILE" : "");
@@ -338,8 +339,8 @@ void add_sim(CLI::App& app, Session& session) {
   command->add_flag("-q,--quiet", options->quiet, "No timeline");
   command->add_flag("--phrases", options->phrases, "Print the language of stories: every action and condition");
   add_word(
-      *command, session, "-o,--output", "a form of output", form_names,
-      [options](std::size_t at) { options->form = static_cast<Form>(at); }, "Form of the output: text or json")
+      *command, session, "-o,--output", "a form of output", sim_form_names,
+      [options](std::size_t at) { options->form = static_cast<SimForm>(at); }, "Form of the output: text or json")
       ->type_name("FORM");
   command->callback([&session, options] { simulate(session, *options); });
 }

@@ -6,7 +6,7 @@ namespace evenkeel::cli {
 namespace {
 
 // Every verb, in the order of --help; each in the file store_<verb>.cc.
-constexpr void (*table_of_verbs[])(CLI::App&, Session&) = {
+constexpr void (*store_verbs[])(CLI::App&, Session&) = {
     add_store_serve, add_store_get,    add_store_put,     add_store_del,     add_store_list,   add_store_watch,
     add_store_txn,   add_store_backup, add_store_restore, add_store_compact, add_store_status, add_store_password,
 };
@@ -15,7 +15,7 @@ constexpr void (*table_of_verbs[])(CLI::App&, Session&) = {
 
 void add_store(CLI::App& app, Session& session) {
   auto* noun = app.add_subcommand("store", "Serve a coordination store, and look into any");
-  for (const auto add : table_of_verbs) add(*noun, session);
+  for (const auto add : store_verbs) add(*noun, session);
   noun->require_subcommand(1);
 }
 

@@ -8,14 +8,14 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreBackupOptions {
   StoreReach reach;
   std::string to;
   std::string folder;
   std::string below = "/";
 };
 
-void dump_store(Session& session, Outside& outside, const Options& options) {
+void dump_store(Session& session, Outside& outside, const StoreBackupOptions& options) {
   const auto store = open_store(session, outside, options.reach);
   if (!store) return;
   Dump dump{.below = prefix_of(options.below)};
@@ -36,7 +36,7 @@ void dump_store(Session& session, Outside& outside, const Options& options) {
                           left_out == 0 ? "" : fmt::format("; {} ephemeral ones were left out", left_out)));
 }
 
-void copy_folder(Session& session, Outside& outside, const Options& options) {
+void copy_folder(Session& session, Outside& outside, const StoreBackupOptions& options) {
   const auto reach = settle(session, outside, options.reach);
   if (!reach) return;
   const auto url = store::parse_url(reach->url);
@@ -69,7 +69,7 @@ void add_store_backup(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store backup --to backup.jsonl\n"
       "  evenkeel store backup --folder /backup/store --store embedded:/var/lib/evenkeel/store");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreBackupOptions>();
   auto* to = command->add_option("--to", options->to, "The file to write; - is standard output")->type_name("FILE");
   auto* folder =
       command->add_option("--folder", options->folder, "The folder to copy to; it must not be there yet")->type_name("DIR");

@@ -7,13 +7,13 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreCompactOptions {
   StoreReach reach;
   std::uint64_t revision = 0;  // 0: the latest
   Output output = Output::table;
 };
 
-void compact(Session& session, const Options& options) {
+void compact(Session& session, const StoreCompactOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto store = open_store(session, *outside, options.reach);
@@ -39,7 +39,7 @@ void add_store_compact(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store compact\n"
       "  evenkeel store compact 10400");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreCompactOptions>();
   command
       ->add_option_function<std::string>(
           "REVISION",

@@ -7,14 +7,14 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreDelOptions {
   StoreReach reach;
   std::string key;
   std::string below;
   Output output = Output::table;
 };
 
-void erase(Session& session, const Options& options) {
+void erase(Session& session, const StoreDelOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   store::Txn txn;
@@ -41,7 +41,7 @@ void add_store_del(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store del /evenkeel/c1/note\n"
       "  evenkeel store del --below /evenkeel/c1/");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreDelOptions>();
   command->add_option("KEY", options->key, "The key")->type_name("");
   command->add_option("--below", options->below, "Delete all keys below this prefix instead")->type_name("PREFIX");
   add_output(*command, session, options->output);

@@ -14,9 +14,9 @@ using Json = nlohmann::json;
 
 constexpr std::string_view cut_off = "it was cut off, or is no dump: take another backup";
 
-class Reader {
+class DumpReader {
  public:
-  explicit Reader(std::string file) : problems_(std::move(file)) {}
+  explicit DumpReader(std::string file) : problems_(std::move(file)) {}
 
   Parsed<Dump> read(std::string_view text) {
     // What begins like no dump has nothing but the same said of every line.
@@ -112,6 +112,6 @@ std::string format_dump(const Dump& dump) {
   return out + fmt::format("{{\"end\":true,\"entries\":{}}}\n", dump.pairs.size());
 }
 
-Parsed<Dump> parse_dump(std::string_view text, std::string file) { return Reader(std::move(file)).read(text); }
+Parsed<Dump> parse_dump(std::string_view text, std::string file) { return DumpReader(std::move(file)).read(text); }
 
 }  // namespace evenkeel::cli

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::array<std::string_view, 6> forms = {"value", "table", "wide", "json", "yaml", "name"};
 
-struct Options {
+struct StoreGetOptions {
   StoreReach reach;
   std::string key;
   std::optional<Output> output;  // none: the value itself
 };
 
-void get(Session& session, const Options& options) {
+void get(Session& session, const StoreGetOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto store = open_store(session, *outside, options.reach);
@@ -41,7 +41,7 @@ void add_store_get(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store get /evenkeel/c1/config\n"
       "  evenkeel store get /evenkeel/c1/config -o json --store zk://127.0.0.1:2181");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreGetOptions>();
   command->add_option("KEY", options->key, "The key")->required()->type_name("");
   add_word(
       *command, session, "-o,--output", "a form of output", forms,

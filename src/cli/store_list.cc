@@ -6,14 +6,14 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreListOptions {
   StoreReach reach;
   std::string prefix = "/";
   bool keys = false;
   Output output = Output::table;
 };
 
-void list(Session& session, const Options& options) {
+void list(Session& session, const StoreListOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto store = open_store(session, *outside, options.reach);
@@ -32,7 +32,7 @@ void add_store_list(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store list /evenkeel/c1/nodes\n"
       "  evenkeel store list / --keys -o json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreListOptions>();
   command->add_option("PREFIX", options->prefix, "The prefix; else /")->type_name("");
   command->add_flag("--keys", options->keys, "Without values");
   add_output(*command, session, options->output);

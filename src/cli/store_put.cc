@@ -10,7 +10,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StorePutOptions {
   StoreReach reach;
   std::string key;
   std::optional<std::string> value;  // "-": standard input
@@ -20,13 +20,13 @@ struct Options {
   Output output = Output::table;
 };
 
-Result<std::string> value_of(Session& session, const Options& options) {
+Result<std::string> value_of(Session& session, const StorePutOptions& options) {
   if (!options.file.empty()) return session.io.read_file(options.file);
   return *options.value == "-" ? session.io.read_file("-") : Result<std::string>(*options.value);
 }
 
 // Why the compare did not hold, as far as one can see afterwards.
-Error conflict_of(store::Blocking& store, const Options& options) {
+Error conflict_of(store::Blocking& store, const StorePutOptions& options) {
   const auto read = store.get(options.key);
   const std::string now = !read          ? "and what is there now cannot be read"
                           : !read->entry ? "and it is not there now"
@@ -36,7 +36,7 @@ Error conflict_of(store::Blocking& store, const Options& options) {
                               : fmt::format("{} is not at revision {}: {}", quote(options.key), options.if_revision, now)};
 }
 
-void put(Session& session, const Options& options) {
+void put(Session& session, const StorePutOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   auto value = value_of(session, options);
@@ -55,7 +55,7 @@ void put(Session& session, const Options& options) {
   session.print(revision_as(done->revision, options.output));
 }
 
-void check(const Options& options) {
+void check(const StorePutOptions& options) {
   if (!options.value == options.file.empty())
     throw CLI::ValidationError("VALUE", "give a value, - for standard input, or --file; and only one of them");
   if (options.if_absent && options.if_revision != 0)
@@ -75,7 +75,7 @@ void add_store_put(CLI::App& app, Session& session) {
       "  evenkeel store put /evenkeel/c1/note 'under repair'\n"
       "  evenkeel store put /evenkeel/c1/config --file config.json --if-revision 17\n"
       "  date | evenkeel store put /evenkeel/c1/since - --if-absent");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StorePutOptions>();
   command->add_option("KEY", options->key, "The key")->required()->type_name("");
   command
       ->add_option_function<std::string>(

@@ -8,7 +8,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreRestoreOptions {
   StoreReach reach;
   std::string from;
   bool overwrite = false;
@@ -42,7 +42,7 @@ Result<> check_room(store::Blocking& store, const Dump& dump, bool overwrite) {
               listing->entries.size(), dump.below);
 }
 
-void restore(Session& session, const Options& options) {
+void restore(Session& session, const StoreRestoreOptions& options) {
   const auto text = session.io.read_file(options.from);
   if (!text) return session.fail(text.error());
   const auto dump = parse_dump(*text, options.from == "-" ? "<stdin>" : options.from);
@@ -76,7 +76,7 @@ void add_store_restore(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store restore --from backup.jsonl\n"
       "  evenkeel store restore --from backup.jsonl --store zk://127.0.0.1:2181");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreRestoreOptions>();
   auto* from = command->add_option("--from", options->from, "The file that `store backup --to` wrote; - is standard input");
   from->required()->type_name("FILE");
   session.hints[from] = {.words = {}, .files = true};

@@ -9,7 +9,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreServeOptions {
   std::string data;
   std::uint64_t quota_bytes = 0;  // 0: the engine's own
   store::embedded::ServerOptions server;
@@ -40,7 +40,7 @@ void warn_of_certificates(Session& session, const store::embedded::ServerOptions
   }
 }
 
-void serve_store(Session& session, Options options) {
+void serve_store(Session& session, StoreServeOptions options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);  // before the first thread
@@ -58,7 +58,7 @@ void serve_store(Session& session, Options options) {
   server.stop();
 }
 
-void add_path(CLI::App& command, Session& session, const std::string& name, std::string& path, const std::string& description) {
+void add_file(CLI::App& command, Session& session, const std::string& name, std::string& path, const std::string& description) {
   auto* option = command.add_option(name, path, description)->type_name("FILE");
   session.hints[option] = {.words = {}, .files = true};
 }
@@ -85,7 +85,7 @@ void add_store_serve(CLI::App& app, Session& session) {
       "  evenkeel store serve --data store --listen 0.0.0.0:2379 --tls-certificate host.pem --tls-key host.key --users "
       "users.yaml\n"
       "  etcdctl --endpoints 127.0.0.1:2379 get --prefix /");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreServeOptions>();
   auto* data = command->add_option("--data", options->data, "The folder of its data; made if there is none")->required();
   data->type_name("DIR");
   session.hints[data] = {.words = {}, .files = true};
@@ -95,11 +95,11 @@ void add_store_serve(CLI::App& app, Session& session) {
   command->add_option("--advertise", server.advertise, "The URL that it tells clients to use; else from --listen")
       ->type_name("URL");
   command->add_option("--name", server.name, "Its name in the list of members; default")->type_name("NAME");
-  add_path(*command, session, "--tls-certificate", server.tls.certificate, "Its certificate, PEM: clients speak TLS then");
-  add_path(*command, session, "--tls-key", server.tls.key, "The key of the certificate, PEM");
-  add_path(*command, session, "--client-authority", server.tls.client_authority,
+  add_file(*command, session, "--tls-certificate", server.tls.certificate, "Its certificate, PEM: clients speak TLS then");
+  add_file(*command, session, "--tls-key", server.tls.key, "The key of the certificate, PEM");
+  add_file(*command, session, "--client-authority", server.tls.client_authority,
            "Only clients with a certificate of these authorities, PEM");
-  add_path(*command, session, "--users", server.users, "Who may read and write what; else everybody everything");
+  add_file(*command, session, "--users", server.users, "Who may read and write what; else everybody everything");
   command
       ->add_option_function<std::string>(
           "--quota",

@@ -9,7 +9,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreStatusOptions {
   StoreReach reach;
   Output output = Output::table;
 };
@@ -36,7 +36,7 @@ std::string map_of(const store::Status& status, Syntax syntax) {
   return std::move(out).take();
 }
 
-void show(Session& session, const Options& options) {
+void show(Session& session, const StoreStatusOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   const auto store = open_store(session, *outside, options.reach);
@@ -68,7 +68,7 @@ void add_store_status(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store status\n"
       "  evenkeel store status -o json --store etcd://10.0.0.1:2379,10.0.0.2:2379");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreStatusOptions>();
   add_output(*command, session, options->output);
   add_store_reach(*command, session, options->reach);
   command->callback([&session, options] { show(session, *options); });

@@ -7,7 +7,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreTxnOptions {
   StoreReach reach;
   std::string file = "-";
   bool dry_run = false;
@@ -24,7 +24,7 @@ std::string committed_as(const store::Committed& done, Output output) {
   return std::move(out).take();
 }
 
-void run_txn(Session& session, const Options& options) {
+void run_txn(Session& session, const StoreTxnOptions& options) {
   const auto text = session.io.read_file(options.file);
   if (!text) return session.fail(text.error());
   auto txn = parse_txn(*text, options.file == "-" ? "<stdin>" : options.file);
@@ -56,7 +56,7 @@ void add_store_txn(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store txn -f change.yaml\n"
       "  echo '{compare: [{key: /lock, absent: true}], then: [{put: /lock, value: me}]}' | evenkeel store txn");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreTxnOptions>();
   add_file(*command, session, options->file)->description("The document; else standard input");
   command->add_flag("--dry-run", options->dry_run, "Only check the document, and print it as it was understood");
   add_output(*command, session, options->output);

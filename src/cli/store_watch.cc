@@ -12,7 +12,7 @@
 namespace evenkeel::cli {
 namespace {
 
-struct Options {
+struct StoreWatchOptions {
   StoreReach reach;
   std::string prefix = "/";
   std::optional<std::uint64_t> after;
@@ -64,7 +64,7 @@ std::string change_as(const store::Change& change, Output output, std::optional<
 // One watch, printed as it comes. All but its making and the waiting is on the loop.
 class Printer {
  public:
-  Printer(Session& session, const Options& options) : session_(session), options_(options), left_(options.count) {}
+  Printer(Session& session, const StoreWatchOptions& options) : session_(session), options_(options), left_(options.count) {}
 
   void take(const Result<store::Changes>& seen) {
     if (over_) return;
@@ -88,13 +88,13 @@ class Printer {
 
  private:
   Session& session_;
-  const Options& options_;
+  const StoreWatchOptions& options_;
   std::uint64_t left_;
   std::atomic<bool> over_ = false;
   std::promise<void> ended_;
 };
 
-void watch(Session& session, const Options& options) {
+void watch(Session& session, const StoreWatchOptions& options) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   Interrupt interrupt(*outside);
@@ -133,7 +133,7 @@ void add_store_watch(CLI::App& app, Session& session) {
       "Examples:\n"
       "  evenkeel store watch /evenkeel/c1/live\n"
       "  evenkeel store watch /evenkeel/c1 --after 1040 -o json --count 1");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StoreWatchOptions>();
   command->add_option("PREFIX", options->prefix, "The prefix; else /")->type_name("");
   command
       ->add_option_function<std::string>(

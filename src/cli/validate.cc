@@ -71,7 +71,7 @@ std::string zones_table(const Cluster& cluster) {
   return table.format();
 }
 
-std::string count_of(std::size_t count, std::string_view noun) {
+std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
@@ -86,8 +86,8 @@ std::string summary(const Cluster& cluster, const std::string& file) {
     replicas += std::uint64_t{workload.shards} * workload.replicas;
   }
   const std::vector<std::string> parts = {
-      count_of(cluster.nodes.size(), "node") + (zones.empty() ? "" : " in " + count_of(zones.size(), "zone")),
-      count_of(cluster.workloads.size(), "workload"), count_of(shards, "shard"), count_of(replicas, "replica")};
+      counted(cluster.nodes.size(), "node") + (zones.empty() ? "" : " in " + counted(zones.size(), "zone")),
+      counted(cluster.workloads.size(), "workload"), counted(shards, "shard"), counted(replicas, "replica")};
   return fmt::format("{} is valid: cluster {}, {}", file == "-" ? "standard input" : file, cluster.name, fmt::join(parts, ", "));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using control::WorkloadSurvey;
 
-struct Options {
+struct WorkloadOptions {
   ClusterReach reach;
   ChangeOptions change;
   Output output = Output::table;
@@ -77,7 +77,7 @@ std::string page_of(const control::Snapshot& seen, const WorkloadSurvey& one) {
   return table.format();
 }
 
-std::optional<std::string> look(Session& session, OpenCluster& cluster, const Options& options) {
+std::optional<std::string> look(Session& session, OpenCluster& cluster, const WorkloadOptions& options) {
   const auto seen = cluster.read_existing(workload_kinds());
   if (!seen) return std::nullopt;
   auto workloads = control::survey_workloads(*seen);
@@ -91,11 +91,11 @@ std::optional<std::string> look(Session& session, OpenCluster& cluster, const Op
                                                                            : workloads_as(workloads, options.output);
 }
 
-void view(Session& session, const Options& options) {
+void view(Session& session, const WorkloadOptions& options) {
   show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
 }
 
-void create(Session& session, Options options) {
+void create(Session& session, WorkloadOptions options) {
   const auto file = read_cluster_file(session, options.file);
   if (!file) return;
   if (file->cluster.workloads.empty())
@@ -111,14 +111,14 @@ void create(Session& session, Options options) {
          options.change);
 }
 
-void remove(Session& session, const Options& options) {
+void remove(Session& session, const WorkloadOptions& options) {
   operate(
       session, options.reach, options.change, node_kinds(),
       [&](const control::Snapshot& seen) { return control::delete_workload(seen, WorkloadId(options.workload)); },
       fmt::format("Delete {} with all its data? There is no way back.", options.workload));
 }
 
-void split(Session& session, const Options& options) {
+void split(Session& session, const WorkloadOptions& options) {
   operate(
       session, options.reach, options.change, workload_kinds(),
       [&](const control::Snapshot& seen) { return control::split_workload(seen, WorkloadId(options.workload)); },
@@ -136,7 +136,7 @@ void add_views(CLI::App& noun, Session& session) {
   auto* one = noun.add_subcommand("show", "Show a workload: how it stands, and what failed");
   one->footer("Examples:\n  evenkeel workload show t1");
   for (auto* command : {list, one}) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<WorkloadOptions>();
     if (command == one) command->add_option("WORKLOAD", options->workload, "The workload")->required()->type_name("");
     add_output(*command, session, options->output);
     add_watch(*command, options->watch);
@@ -152,7 +152,7 @@ void add_create(CLI::App& noun, Session& session) {
       "Examples:\n"
       "  evenkeel workload create -f t1.yaml\n"
       "  echo 'workloads: [{name: t1, shards: 64, replicas: 3}]' | evenkeel workload create -f -");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkloadOptions>();
   add_file(*command, session, options->file)->required();
   add_change_options(*command, session, options->change, false);
   add_cluster_reach(*command, session, options->reach);
@@ -166,7 +166,7 @@ void add_delete(CLI::App& noun, Session& session) {
       "it.\n\n"
       "Examples:\n"
       "  evenkeel workload delete t1");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkloadOptions>();
   command->add_option("WORKLOAD", options->workload, "The workload")->required()->type_name("");
   add_change_options(*command, session, options->change, true);
   add_cluster_reach(*command, session, options->reach);
@@ -185,7 +185,7 @@ void add_split(CLI::App& noun, Session& session) {
       "Examples:\n"
       "  evenkeel workload split t1\n"
       "  evenkeel workload show t1 --watch");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<WorkloadOptions>();
   command->add_option("WORKLOAD", options->workload, "The workload")->required()->type_name("");
   add_change_options(*command, session, options->change, true);
   add_cluster_reach(*command, session, options->reach);

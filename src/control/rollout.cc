@@ -9,18 +9,18 @@
 
 namespace evenkeel::control {
 
-using Stage = RolloutNode::Stage;
+using NodeStage = RolloutNode::Stage;
 using Order = RolloutOptions::Order;
 
-std::string_view name(Stage stage) {
+std::string_view name(NodeStage stage) {
   switch (stage) {
-    case Stage::waiting:
+    case NodeStage::waiting:
       return "waiting";
-    case Stage::asked:
+    case NodeStage::asked:
       return "asked";
-    case Stage::away:
+    case NodeStage::away:
       return "away";
-    case Stage::done:
+    case NodeStage::done:
       break;
   }
   return "done";
@@ -84,31 +84,31 @@ Result<PlannedRollout> plan_rollout(const Snapshot& seen, RolloutOptions options
 
 std::size_t Rollout::under_way() const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      nodes_, [](const RolloutNode& node) { return node.stage == Stage::asked || node.stage == Stage::away; }));
+      nodes_, [](const RolloutNode& node) { return node.stage == NodeStage::asked || node.stage == NodeStage::away; }));
 }
 
 std::vector<NodeId> Rollout::in(bool done) const {
   std::vector<NodeId> found;
   for (const RolloutNode& node : nodes_) {
-    if ((node.stage == Stage::done) == done) found.push_back(node.node);
+    if ((node.stage == NodeStage::done) == done) found.push_back(node.node);
   }
   return found;
 }
 
 bool Rollout::asks_beside() const {
   const std::size_t busy = under_way();
-  const auto next = std::ranges::find(nodes_, Stage::waiting, &RolloutNode::stage);
+  const auto next = std::ranges::find(nodes_, NodeStage::waiting, &RolloutNode::stage);
   if (busy == 0 || busy >= options_.at_once || next == nodes_.end()) return false;
   if (options_.order != Order::zone_by_zone) return true;
   return std::ranges::all_of(nodes_, [&](const RolloutNode& node) {
-    return node.stage == Stage::waiting || node.stage == Stage::done || top_of(node.zone) == top_of(next->zone);
+    return node.stage == NodeStage::waiting || node.stage == NodeStage::done || top_of(node.zone) == top_of(next->zone);
   });
 }
 
 void Rollout::stopped(const NodeId& node, Instant now) {
   const auto found = std::ranges::find(nodes_, node, &RolloutNode::node);
-  ensure(found != nodes_.end() && found->stage == Stage::asked, "who is told to stop has asked for it");
-  found->stage = Stage::away;
+  ensure(found != nodes_.end() && found->stage == NodeStage::asked, "who is told to stop has asked for it");
+  found->stage = NodeStage::away;
   found->since = now;
 }
 
@@ -149,7 +149,7 @@ void Rollout::look_at_away(RolloutNode& node, const Snapshot& seen, Instant now,
     if (now - node.since >= options_.within)
       step.failed = Error{Code::unavailable, fmt::format("{} after {}", step.waits.back(), format(options_.within))};
   } else if (back) {
-    node.stage = Stage::done;
+    node.stage = NodeStage::done;
     node.since = now;
     last_done_ = now;
   } else if (there) {
@@ -175,7 +175,7 @@ void Rollout::ask(const Snapshot& seen, Instant now, bool beside, RolloutStep& s
     if (under_way() == 0) step.waits.push_back(fmt::format("a pause of {}", format(options_.pause)));
     return;
   }
-  const auto next = std::ranges::find(nodes_, Stage::waiting, &RolloutNode::stage);
+  const auto next = std::ranges::find(nodes_, NodeStage::waiting, &RolloutNode::stage);
   if (next == nodes_.end()) return;
   if (under_way() > 0 && !(beside && asks_beside() && stoppable(seen, {next->node}).all)) return;
   if (const LiveDocument* said = seen.said(next->node))
@@ -187,7 +187,7 @@ void Rollout::ask(const Snapshot& seen, Instant now, bool beside, RolloutStep& s
     step.failed = changes.error();
     return;
   }
-  next->stage = Stage::asked;
+  next->stage = NodeStage::asked;
   next->since = now;
   next->ours = !changes->writes.empty();
   asked_last_ = next->node;
@@ -197,7 +197,7 @@ void Rollout::ask(const Snapshot& seen, Instant now, bool beside, RolloutStep& s
 void Rollout::not_written() {
   if (!asked_last_) return;
   const auto asked = std::ranges::find(nodes_, *asked_last_, &RolloutNode::node);
-  asked->stage = Stage::waiting;
+  asked->stage = NodeStage::waiting;
   asked->ours = false;
   asked_last_.reset();
 }
@@ -207,8 +207,8 @@ RolloutStep Rollout::step(const Snapshot& seen, Instant now) {
   const bool beside = asks_beside();  // so whoever read has read records too; what is found out below may change that
   asked_last_.reset();
   for (RolloutNode& node : nodes_) {
-    if (node.stage == Stage::asked) look_at_asked(node, seen, now, step);
-    if (node.stage == Stage::away) look_at_away(node, seen, now, step);
+    if (node.stage == NodeStage::asked) look_at_asked(node, seen, now, step);
+    if (node.stage == NodeStage::away) look_at_away(node, seen, now, step);
     if (step.failed) {
       step.stop.reset();
       return step;
@@ -223,7 +223,7 @@ RolloutStep Rollout::step(const Snapshot& seen, Instant now) {
 std::vector<NodeId> Rollout::unused() const {
   std::vector<NodeId> found;
   for (const RolloutNode& node : nodes_) {
-    if (node.stage == Stage::asked && node.ours) found.push_back(node.node);
+    if (node.stage == NodeStage::asked && node.ours) found.push_back(node.node);
   }
   return found;
 }
@@ -232,7 +232,7 @@ Changes Rollout::withdraw(const Snapshot& seen) const {
   Changes changes;
   for (const RolloutNode& node : nodes_) {
     const LiveDocument* said = seen.said(node.node);
-    if (node.stage != Stage::asked || !node.ours || permit_of(seen, node) == nullptr || said == nullptr || said->leaving)
+    if (node.stage != NodeStage::asked || !node.ours || permit_of(seen, node) == nullptr || said == nullptr || said->leaving)
       continue;
     changes.writes.push_back({.key = {.kind = Key::Kind::permit, .node = node.node}, .text = ""});
   }

@@ -5,7 +5,7 @@
 namespace evenkeel {
 namespace {
 
-constexpr std::string_view http = "http=", pulse = "pulse=";
+constexpr std::string_view http_prefix = "http=", pulse_prefix = "pulse=";
 
 }  // namespace
 
@@ -14,8 +14,8 @@ std::string format(const ControllerAddress& address) {
   const auto add = [&](std::string_view word, const std::string& value) {
     if (!value.empty()) line.append(" ").append(word).append(value);
   };
-  add(http, address.http);
-  add(pulse, address.pulse);
+  add(http_prefix, address.http);
+  add(pulse_prefix, address.pulse);
   return line;
 }
 
@@ -26,10 +26,10 @@ ControllerAddress parse_controller_address(std::string_view line) {
     line.remove_prefix(std::min(line.size(), word.size() + 1));
     if (first) {
       address.name = word;
-    } else if (word.starts_with(http)) {
-      address.http = word.substr(http.size());
-    } else if (word.starts_with(pulse)) {
-      address.pulse = word.substr(pulse.size());
+    } else if (word.starts_with(http_prefix)) {
+      address.http = word.substr(http_prefix.size());
+    } else if (word.starts_with(pulse_prefix)) {
+      address.pulse = word.substr(pulse_prefix.size());
     }
   }
   return address;

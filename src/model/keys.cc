@@ -10,11 +10,11 @@ namespace {
 
 // What each kind of key is called, and what follows its name. In the order of Key::Kind.
 enum class Parts : std::uint8_t { none, node, workload, workload_bucket, node_workload_bucket, workload_shard };
-struct Row {
+struct KeyRow {
   std::string_view name;
   Parts parts;
 };
-constexpr Row rows[] = {
+constexpr KeyRow key_rows[] = {
     {"config", Parts::none},
     {"nodes", Parts::node},
     {"workloads", Parts::workload},
@@ -31,7 +31,7 @@ constexpr Row rows[] = {
     {"permits", Parts::node},
     {"orders", Parts::workload_shard},
 };
-static_assert(std::size(rows) == static_cast<std::size_t>(Key::Kind::order) + 1);
+static_assert(std::size(key_rows) == static_cast<std::size_t>(Key::Kind::order) + 1);
 
 // Takes the text up to the next slash off a key's rest. A key ends where nothing is left, so a part is never empty.
 class Rest {
@@ -122,9 +122,9 @@ std::string Keys::order(const ShardId& shard) const { return fmt::format("{}orde
 std::optional<Key> Keys::parse(std::string_view key) const {
   if (!key.starts_with(root_)) return std::nullopt;
   Rest rest(key.substr(root_.size()));
-  const auto found = std::ranges::find(rows, rest.part(), &Row::name);
-  if (found == std::end(rows)) return std::nullopt;
-  Key out{.kind = static_cast<Key::Kind>(found - rows)};
+  const auto found = std::ranges::find(key_rows, rest.part(), &KeyRow::name);
+  if (found == std::end(key_rows)) return std::nullopt;
+  Key out{.kind = static_cast<Key::Kind>(found - key_rows)};
   if (!read_parts(found->parts, rest, out) || !rest.ended()) return std::nullopt;
   return out;
 }

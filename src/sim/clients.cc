@@ -6,7 +6,7 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr std::uint64_t old_one_in = 8;    // writes go to the leader of some time before
+constexpr std::uint64_t stale_one_in = 8;  // writes go to the leader of some time before
 constexpr std::size_t known_max = 10'000;  // shards of which such a one is remembered
 constexpr std::uint32_t ticks_max = 1000;  // a second; more writes than that go several at a time
 
@@ -38,7 +38,7 @@ void Clients::write() {
   auto node = lookups_.leader(*shard);
   if (node && known_.size() < known_max) {
     NodeId& known = known_.try_emplace(*shard, *node).first->second;
-    if (rng_.chance(1, old_one_in)) std::swap(known, *node);
+    if (rng_.chance(1, stale_one_in)) std::swap(known, *node);
   }
   if (!node) {
     ++counts_->refused;

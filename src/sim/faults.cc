@@ -6,24 +6,24 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr std::array<std::pair<Fault, std::string_view>, 13> names{{{Fault::crash, "crash"},
-                                                                    {Fault::pause, "pause"},
-                                                                    {Fault::cut, "cut"},
-                                                                    {Fault::slow, "slow"},
-                                                                    {Fault::fail, "fail"},
-                                                                    {Fault::store, "store"},
-                                                                    {Fault::expire, "expire"},
-                                                                    {Fault::clock, "clock"},
-                                                                    {Fault::controllers, "controllers"},
-                                                                    {Fault::twins, "twins"},
-                                                                    {Fault::disks, "disks"},
-                                                                    {Fault::rollback, "rollback"},
-                                                                    {Fault::operators, "operators"}}};
+constexpr std::array<std::pair<Fault, std::string_view>, 13> fault_names{{{Fault::crash, "crash"},
+                                                                          {Fault::pause, "pause"},
+                                                                          {Fault::cut, "cut"},
+                                                                          {Fault::slow, "slow"},
+                                                                          {Fault::fail, "fail"},
+                                                                          {Fault::store, "store"},
+                                                                          {Fault::expire, "expire"},
+                                                                          {Fault::clock, "clock"},
+                                                                          {Fault::controllers, "controllers"},
+                                                                          {Fault::twins, "twins"},
+                                                                          {Fault::disks, "disks"},
+                                                                          {Fault::rollback, "rollback"},
+                                                                          {Fault::operators, "operators"}}};
 
 }  // namespace
 
 std::string_view name(Fault fault) {
-  for (const auto& [known, text] : names) {
+  for (const auto& [known, text] : fault_names) {
     if (known == fault) return text;
   }
   return "?";
@@ -31,7 +31,7 @@ std::string_view name(Fault fault) {
 
 std::vector<Fault> all_faults() {
   std::vector<Fault> all;
-  for (const auto& [fault, text] : names) all.push_back(fault);
+  for (const auto& [fault, text] : fault_names) all.push_back(fault);
   return all;
 }
 

@@ -11,7 +11,7 @@ namespace evenkeel::sim {
 namespace {
 
 constexpr Duration store_is_slow = 100ms;  // then nobody is expected to have noticed anything
-constexpr Duration look_every = 10ms;      // how often it is asked whether something holds
+constexpr Duration promises_every = 10ms;  // how often it is asked whether something holds
 constexpr Duration nodes_within = 5s;      // are expected to join at first
 constexpr Duration revision_every = 1s;    // how exactly the store's past is known
 constexpr std::size_t revisions_max = 3600;
@@ -87,7 +87,7 @@ void Simulation::Work::write_first_documents() {
 // When all nodes have joined, so that the first placement knows of all of them; or soon, if some do not.
 void Simulation::Work::make_workloads() {
   const bool all = std::ranges::all_of(spec_.nodes, [&](const Node& node) { return seen_.last_live(node.name).has_value(); });
-  if (!all && elapsed() < nodes_within) return void(loop_.post_after(look_every, [this] { make_workloads(); }));
+  if (!all && elapsed() < nodes_within) return void(loop_.post_after(promises_every, [this] { make_workloads(); }));
   for (const Workload& workload : spec_.workloads) write_workload(workload);
   begun_ = true;
 }
@@ -153,7 +153,7 @@ bool Simulation::Work::run_until_holds(const Condition& condition, Duration most
   const Instant end = later(loop_.now(), most);
   while (!holds(condition)) {
     if (violation() || loop_.now() >= end) return false;
-    run_until(std::min(end, loop_.now() + look_every));
+    run_until(std::min(end, loop_.now() + promises_every));
   }
   return true;
 }

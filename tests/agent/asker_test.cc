@@ -20,11 +20,11 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const Question question{.about = "a test", .text = "{\"a\": 1}\n", .variables = {{"EVENKEEL_SHARD", "t1/3"}}};
+const Question asked_question{.about = "a test", .text = "{\"a\": 1}\n", .variables = {{"EVENKEEL_SHARD", "t1/3"}}};
 constexpr std::string_view hang = "exec tail -f /dev/null";
 
 Result<std::string> run(const std::string& script, Patience patience = {}, const std::stop_token& stop = {}) {
-  return make_command({"sh", "-c", script})->ask(question, patience, stop);
+  return make_command({"sh", "-c", script})->ask(asked_question, patience, stop);
 }
 
 // Whether a process is gone, or soon is: it was killed, and init takes it away.
@@ -41,7 +41,7 @@ TEST(Command, GetsTheQuestionAndAnswers) {
 TEST(Command, ThatFailsSaysWhy) {
   EXPECT_EQ(run("echo disk is full >&2; exit 3").error(), (Error{Code::unavailable, "exit status 3: disk is full"}));
   EXPECT_EQ(run("kill -9 $$").error().message, "killed by signal 9");
-  const auto missing = make_command({"/no/such/program"})->ask(question, {}, {});
+  const auto missing = make_command({"/no/such/program"})->ask(asked_question, {}, {});
   EXPECT_EQ(missing.error(), (Error{Code::unavailable, "cannot run \"/no/such/program\": No such file or directory"}));
 }
 
@@ -67,7 +67,7 @@ TEST(Command, ThatGetsNoDescriptorsHasFailed) {
 }
 
 TEST(Command, NeedNotReadItsQuestion) {
-  Question large = question;
+  Question large = asked_question;
   large.text = std::string(4 << 20, 'x');
   EXPECT_TRUE(make_command({"true"})->ask(large, {}, {}).has_value());
 }
@@ -143,7 +143,7 @@ class HookServer : public testing::Test {
     thread_.join();
   }
   Result<std::string> ask(const std::string& path, Patience patience = {}, const std::stop_token& stop = {}) const {
-    return make_hook({fmt::format("http://127.0.0.1:{}", port_), path})->ask(question, patience, stop);
+    return make_hook({fmt::format("http://127.0.0.1:{}", port_), path})->ask(asked_question, patience, stop);
   }
 
   httplib::Server server_;
@@ -155,7 +155,7 @@ class HookServer : public testing::Test {
 
 TEST_F(HookServer, GetsTheQuestionAndAnswers) {
   EXPECT_EQ(ask("/good").value(), "{\"epoch\": 1}");
-  EXPECT_EQ(body_, question.text);
+  EXPECT_EQ(body_, asked_question.text);
   EXPECT_EQ(type_, "application/json");
 }
 
@@ -179,7 +179,7 @@ TEST_F(HookServer, IsGivenUpWhenNobodyWantsItAnyMore) {
 }
 
 TEST(Hook, ThatIsNotThereIsSaid) {
-  EXPECT_EQ(make_hook({"http://127.0.0.1:1", "/"})->ask(question, {}, {}).error(),
+  EXPECT_EQ(make_hook({"http://127.0.0.1:1", "/"})->ask(asked_question, {}, {}).error(),
             (Error{Code::unavailable, "http://127.0.0.1:1 cannot be reached"}));
 }
 

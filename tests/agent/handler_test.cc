@@ -15,8 +15,8 @@ namespace {
 
 using testing::HasSubstr;
 
-const ShardId shard{WorkloadId("t1"), ShardIndex(3)};
-const Who who{.node = NodeId("n1"), .cluster = ClusterId("pages")};
+const ShardId asked_shard{WorkloadId("t1"), ShardIndex(3)};
+const Who asked_by{.node = NodeId("n1"), .cluster = ClusterId("pages")};
 
 // Answers by kind, and keeps what it was asked.
 class Scripted final : public Asker {
@@ -47,7 +47,7 @@ class Scripted final : public Asker {
 };
 
 node::Transition to(const std::string& state) {
-  return {.shard = shard, .from = StateId("offline"), .to = StateId(state), .deadline = Instant::max()};
+  return {.shard = asked_shard, .from = StateId("offline"), .to = StateId(state), .deadline = Instant::max()};
 }
 
 TEST(Handler, WithoutReportsNothingIsSaidOfProgress) {
@@ -55,14 +55,14 @@ TEST(Handler, WithoutReportsNothingIsSaidOfProgress) {
   asker.answer = [](const std::string& kind, const auto&) {
     return kind == "inventory" ? R"({"shards": [{"shard": "t1/3", "epoch": 4, "last": 3, "progress": 9, "refuses": 5}]})" : "";
   };
-  Handler handler(asker, who, {});
+  Handler handler(asker, asked_by, {});
   const std::vector<node::Held> held = handler.inventory();
   EXPECT_EQ(asker.within, 10s);
   ASSERT_EQ(held.size(), 1U);
   EXPECT_EQ(held[0].version.epoch, Epoch(4));
   EXPECT_EQ(held[0].progress, 0U);
   ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
-  EXPECT_EQ(handler.report(shard), node::Status{});
+  EXPECT_EQ(handler.report(asked_shard), node::Status{});
   EXPECT_EQ(asker.asked, (std::vector<std::string>{"inventory", "transition"}));
   EXPECT_EQ(asker.within, Duration::max()) << "the library stops what is overdue";
 }
@@ -70,20 +70,20 @@ TEST(Handler, WithoutReportsNothingIsSaidOfProgress) {
 TEST(Handler, ReportsFollowTransitions) {
   Scripted asker;
   asker.answer = [](const std::string& kind, const auto&) { return kind == "report" ? R"({"epoch": 2, "progress": 7})" : ""; };
-  Handler handler(asker, who, {.report_every = 24h});
+  Handler handler(asker, asked_by, {.report_every = 24h});
   ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
-  EXPECT_EQ(handler.report(shard).progress, 7U);
+  EXPECT_EQ(handler.report(asked_shard).progress, 7U);
   asker.answer = [](const std::string&, const auto&) { return "nonsense"; };
   const auto led = handler.transition(to("leader"), {});
   EXPECT_THAT(led.error().message, HasSubstr("it is done, but its report failed: its answer"));
-  EXPECT_EQ(handler.report(shard).progress, 7U) << "the latest that could be read";
+  EXPECT_EQ(handler.report(asked_shard).progress, 7U) << "the latest that could be read";
   ASSERT_TRUE(handler.transition(to("dropped"), {}).has_value());
-  EXPECT_EQ(handler.report(shard), node::Status{}) << "it is not here";
+  EXPECT_EQ(handler.report(asked_shard), node::Status{}) << "it is not here";
 }
 
 TEST(Handler, ReportsAreAskedNowAndThen) {
   Scripted asker;
-  Handler handler(asker, who, {.report_every = 1ms});
+  Handler handler(asker, asked_by, {.report_every = 1ms});
   ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
   asker.wait_for(5);
   handler.stop();
@@ -107,7 +107,7 @@ class Slow final : public Asker {
 
 TEST(Handler, AReportThatIsOlderThanATransitionIsOverlooked) {
   Slow asker;
-  Handler handler(asker, who, {.report_every = 1ms});
+  Handler handler(asker, asked_by, {.report_every = 1ms});
   ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
   asker.asked.wait(false);
   ASSERT_TRUE(handler.transition(to("dropped"), {}).has_value());
@@ -115,35 +115,35 @@ TEST(Handler, AReportThatIsOlderThanATransitionIsOverlooked) {
   asker.may_answer.store(true);
   asker.may_answer.notify_all();
   handler.stop();
-  EXPECT_EQ(handler.report(shard), node::Status{}) << "that was of data that is gone";
+  EXPECT_EQ(handler.report(asked_shard), node::Status{}) << "that was of data that is gone";
 }
 
 TEST(Handler, SealsAnswerOrThrow) {
   Scripted asker;
   asker.answer = [](const std::string&, const auto&) { return R"({"epoch": 4, "progress": 17})"; };
-  Handler handler(asker, who, {.within = 3s});
-  EXPECT_EQ(handler.seal(shard, Epoch(5)), (Sealed{Epoch(5), Epoch(4), 17}));
+  Handler handler(asker, asked_by, {.within = 3s});
+  EXPECT_EQ(handler.seal(asked_shard, Epoch(5)), (Sealed{Epoch(5), Epoch(4), 17}));
   EXPECT_EQ(asker.within, 3s);
   asker.answer = [](const std::string&, const auto&) { return ""; };
-  EXPECT_THROW(handler.seal(shard, Epoch(5)), std::runtime_error);
+  EXPECT_THROW(handler.seal(asked_shard, Epoch(5)), std::runtime_error);
   asker.answer = [](const std::string&, const auto&) -> Result<std::string> { return fail(Code::unavailable, "no disk"); };
-  EXPECT_THROW(handler.seal(shard, Epoch(5)), std::runtime_error);
+  EXPECT_THROW(handler.seal(asked_shard, Epoch(5)), std::runtime_error);
 }
 
 // Another process may have had the data folder when it was tried, and changed what is there.
 TEST(Handler, TheInventoryIsWhatIsThereWhenTheNodeAsks) {
   Scripted asker;
-  Handler handler(asker, who, {.report_every = 24h});
+  Handler handler(asker, asked_by, {.report_every = 24h});
   ASSERT_TRUE(handler.try_inventory().has_value());
   asker.answer = [](const auto&, const auto&) { return R"({"shards": [{"shard": "t1/3", "epoch": 4, "progress": 9}]})"; };
   ASSERT_EQ(handler.inventory().size(), 1U);
-  EXPECT_EQ(handler.report(shard).progress, 9U);
+  EXPECT_EQ(handler.report(asked_shard).progress, 9U);
 }
 
 TEST(Handler, AnInventoryThatFailsIsSaid) {
   Scripted asker;
   asker.answer = [](const std::string&, const auto&) -> Result<std::string> { return fail(Code::unavailable, "no disk"); };
-  Handler handler(asker, who, {});
+  Handler handler(asker, asked_by, {});
   EXPECT_EQ(handler.try_inventory().error().message, "inventory: no disk");
   EXPECT_THROW(handler.inventory(), std::runtime_error);
   asker.answer = [](const std::string&, const auto&) { return "done"; };
@@ -152,7 +152,7 @@ TEST(Handler, AnInventoryThatFailsIsSaid) {
 
 TEST(Handler, WhatRunsIsStoppedWithIt) {
   Scripted asker;
-  Handler handler(asker, who, {});
+  Handler handler(asker, asked_by, {});
   asker.answer = [&](const std::string&, const std::stop_token& stop) -> Result<std::string> {
     handler.stop();
     return stop.stop_requested() ? Result<std::string>(fail(Code::cancelled, "stopped")) : "";

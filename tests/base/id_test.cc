@@ -9,29 +9,29 @@
 namespace evenkeel {
 namespace {
 
-using NodeId = Name<struct NodeTag>;
+using TestNodeId = Name<struct NodeTag>;
 using ShardId = Name<struct ShardTag>;
 using NodeIndex = Number<struct NodeIndexTag>;
-using Epoch = Number<struct EpochTag, std::uint64_t>;
+using TestEpoch = Number<struct EpochTag, std::uint64_t>;
 
 template <class A, class B>
 concept Comparable = requires(A a, B b) { a == b; };
 
 TEST(Id, DifferentKindsDoNotMix) {
-  static_assert(Comparable<NodeId, NodeId>);
-  static_assert(!Comparable<NodeId, ShardId>);
-  static_assert(!Comparable<NodeIndex, Epoch>);
-  static_assert(!std::is_convertible_v<std::string, NodeId>);
+  static_assert(Comparable<TestNodeId, TestNodeId>);
+  static_assert(!Comparable<TestNodeId, ShardId>);
+  static_assert(!Comparable<NodeIndex, TestEpoch>);
+  static_assert(!std::is_convertible_v<std::string, TestNodeId>);
   static_assert(!std::is_convertible_v<int, NodeIndex>);
   static_assert(!std::is_convertible_v<NodeIndex, std::uint32_t>);
 }
 
 TEST(Id, NamesCompareAndOrderAsText) {
-  EXPECT_EQ(NodeId("n1"), NodeId("n1"));
-  EXPECT_NE(NodeId("n1"), NodeId("n2"));
-  EXPECT_LT(NodeId("n10"), NodeId("n2"));
-  EXPECT_TRUE(NodeId().empty());
-  EXPECT_EQ(NodeId("n1").str(), "n1");
+  EXPECT_EQ(TestNodeId("n1"), TestNodeId("n1"));
+  EXPECT_NE(TestNodeId("n1"), TestNodeId("n2"));
+  EXPECT_LT(TestNodeId("n10"), TestNodeId("n2"));
+  EXPECT_TRUE(TestNodeId().empty());
+  EXPECT_EQ(TestNodeId("n1").str(), "n1");
 }
 
 TEST(Id, NumbersCountAndOrder) {
@@ -40,15 +40,15 @@ TEST(Id, NumbersCountAndOrder) {
   EXPECT_EQ(index, NodeIndex(7));
   EXPECT_EQ((++index).value(), 8U);
   EXPECT_LT(NodeIndex(9), NodeIndex(10));
-  EXPECT_EQ(Epoch(~std::uint64_t{0}).value(), ~std::uint64_t{0});
+  EXPECT_EQ(TestEpoch(~std::uint64_t{0}).value(), ~std::uint64_t{0});
 }
 
 TEST(Id, BothHashAndFormat) {
-  const std::unordered_set<NodeId> names{NodeId("a"), NodeId("b"), NodeId("a")};
+  const std::unordered_set<TestNodeId> names{TestNodeId("a"), TestNodeId("b"), TestNodeId("a")};
   EXPECT_EQ(names.size(), 2U);
   const std::unordered_set<NodeIndex> numbers{NodeIndex(1), NodeIndex(1), NodeIndex(2)};
   EXPECT_EQ(numbers.size(), 2U);
-  EXPECT_EQ(fmt::format("{:>4}|{:03}", NodeId("n1"), NodeIndex(7)), "  n1|007");
+  EXPECT_EQ(fmt::format("{:>4}|{:03}", TestNodeId("n1"), NodeIndex(7)), "  n1|007");
 }
 
 }  // namespace

@@ -86,9 +86,9 @@ Config random_config(Rng& rng, const Regime& regime) {
 }
 
 // Random commands that lean on what the model has now.
-class Generator {
+class Scenario {
  public:
-  Generator(const Regime& regime, Rng rng, NaiveRunner& naive) : regime_(regime), rng_(rng), naive_(naive) {}
+  Scenario(const Regime& regime, Rng rng, NaiveRunner& naive) : regime_(regime), rng_(rng), naive_(naive) {}
 
   trace::Command next() {
     if (!naive_.engine()) return trace::Configure{random_config(rng_, regime_)};
@@ -397,7 +397,7 @@ std::string drain(Pair& pair, std::vector<trace::Command>& commands) {
 
 std::string play(const Regime& regime, std::uint64_t seed, std::vector<trace::Command>& commands) {
   Pair pair(regime.options);
-  Generator generator(regime, Rng(seed), pair.naive());
+  Scenario generator(regime, Rng(seed), pair.naive());
   Rng rng(seed + 1'000'000);
   for (std::size_t i = 0; i < commands_a_seed; ++i) {
     commands.push_back(generator.next());
@@ -482,7 +482,7 @@ TEST(BrokerDifferential, LimitsHold) {
   Regime regime{.name = "limits", .limits = {4, 10}, .queue_limits = {2, 5, 9}};
   for (const Op op : {update, resubmit, merge, configure}) regime.odds[op] = 0;
   Pair pair(regime.options);
-  Generator generator(regime, Rng(7), pair.naive());
+  Scenario generator(regime, Rng(7), pair.naive());
   const auto within = [](const Counters& counters, const std::vector<std::uint64_t>& limit) {
     for (std::size_t r = 0; r < limit.size(); ++r) {
       if (counters.held[r] > limit[r] && counters.infly > 1) return false;

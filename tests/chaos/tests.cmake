@@ -12,7 +12,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/later.cmake)
 # evenkeel_chaos(NAME SCRIPT [word…]): a dozen processes and more each, so one at a time.
 function(evenkeel_chaos name script)
   add_test(NAME chaos.${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${script}.py $<TARGET_FILE:evenkeel> ${ARGN})
-  set_tests_properties(chaos.${name} PROPERTIES TIMEOUT 900 RESOURCE_LOCK servers)
+  set_tests_properties(chaos.${name} PROPERTIES TIMEOUT 900 RESOURCE_LOCK servers COST ${EVENKEEL_COST_SERVERS})
 endfunction()
 
 add_test(NAME chaos.witness COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/witness_test.py)

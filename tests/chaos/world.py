@@ -365,7 +365,7 @@ class World:
 
     def until_past(self, when):
         """Until a moment of the witness's clock: what is broken is to stay so for a while."""
-        self.until("time passes", lambda: witness.now() > when)
+        self.until("time passes", lambda: witness.now() > when, PATIENCE + (when - witness.now()) / witness.SECOND)
 
     def check(self):
         expect(not self.witness.wrong, "the witness says:\n  " + "\n  ".join(self.witness.wrong))

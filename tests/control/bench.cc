@@ -312,4 +312,10 @@ std::string Bench::trouble(const std::string& name) const {
   return {};
 }
 
+Snapshot snapshot_of(const Bench& bench) {
+  Snapshot seen{.cluster = ClusterId("bench")};
+  for (const auto& [where, entry] : bench.store) seen.take(entry.first, entry.second);
+  return seen;
+}
+
 }  // namespace evenkeel::control::test

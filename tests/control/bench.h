@@ -13,8 +13,12 @@
 #include <vector>
 
 #include "evenkeel/control/control.h"
+#include "evenkeel/control/operate.h"
 
 namespace evenkeel::control::test {
+
+// The first shard of the workload that most tests have.
+inline const ShardId s0{WorkloadId("t"), ShardIndex(0)};
 
 struct BenchNode {
   NodeId name;
@@ -107,5 +111,8 @@ class Bench {
 };
 
 Workload workload_of(std::uint32_t shards, std::uint32_t replicas);
+
+// What an operator would see of it.
+Snapshot snapshot_of(const Bench& bench);
 
 }  // namespace evenkeel::control::test

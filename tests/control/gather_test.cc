@@ -7,14 +7,14 @@
 namespace evenkeel::control::test {
 namespace {
 
-constexpr std::uint32_t shards = 20;
+constexpr std::uint32_t gather_shards = 20;
 
 void begin(Bench& bench, Duration gather) {
   bench.options.gather = gather;
   bench.take_over();
   bench.configure();
   for (int n = 1; n <= 5; ++n) bench.join(fmt::format("n{}", n), fmt::format("z{}", n));
-  Workload workload = workload_of(shards, 3);
+  Workload workload = workload_of(gather_shards, 3);
   workload.control.acks = 2;
   bench.create(workload);
   bench.run(10s);
@@ -24,7 +24,7 @@ TEST(Gather, ManyThatComeAtOnceAreWrittenFewerTimes) {
   const auto commits_with = [](Duration gather) {
     Bench bench;
     begin(bench, gather);
-    for (std::uint32_t s = 0; s < shards; ++s) {
+    for (std::uint32_t s = 0; s < gather_shards; ++s) {
       EXPECT_TRUE(bench.shard(s).view.leader) << bench.why(s);
       EXPECT_EQ(bench.shard(s).view.others.size(), 2u) << s;
     }
@@ -44,7 +44,7 @@ TEST(Gather, WhoLeadsNextIsNotPutOff) {
   const Instant lost = bench.now;
   bench.end(before->str());
   EXPECT_EQ(bench.now, lost);
-  for (std::uint32_t s = 0; s < shards; ++s) {
+  for (std::uint32_t s = 0; s < gather_shards; ++s) {
     ASSERT_TRUE(bench.shard(s).view.leader) << bench.why(s);
     EXPECT_NE(bench.shard(s).view.leader, before) << s;
   }

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/control/bench.h"
 
 namespace evenkeel::control::test {
 namespace {
-
-const ShardId s0{WorkloadId("t"), ShardIndex(0)};
 
 // Three nodes, a shard that is led by the first of its placement.
 struct Three {

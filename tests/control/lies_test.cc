@@ -7,8 +7,6 @@
 namespace evenkeel::control::test {
 namespace {
 
-const ShardId s0{WorkloadId("t"), ShardIndex(0)};
-
 void three_nodes(Bench& bench, std::uint32_t shards = 1) {
   bench.configure();
   for (const char* name : {"n1", "n2", "n3"}) bench.join(name, name);

@@ -63,17 +63,17 @@ struct Shard {
   std::vector<std::uint32_t> gone;
   Instant now;
 };
-using Changes = std::vector<std::pair<Column, Quantity>>;
+using ColumnChanges = std::vector<std::pair<Column, Quantity>>;
 
 TEST(ShardLoad, IsTheLargestOfItsReplicasWithoutTheLeadersPart) {
   Shard shard;
-  EXPECT_EQ(shard.say(1, {{0, Quantity(15)}}), Changes());  // 10, as the spec says
-  EXPECT_EQ(shard.say(2, {{0, Quantity(12)}}), (Changes{{0, Quantity(2)}}));
-  EXPECT_EQ(shard.say(3, {{0, Quantity(11)}, {1, Quantity(4)}}), (Changes{{1, Quantity(4)}}));
-  EXPECT_EQ(shard.say(3, {{0, Quantity(11)}, {1, Quantity(4)}}), Changes());
+  EXPECT_EQ(shard.say(1, {{0, Quantity(15)}}), ColumnChanges());  // 10, as the spec says
+  EXPECT_EQ(shard.say(2, {{0, Quantity(12)}}), (ColumnChanges{{0, Quantity(2)}}));
+  EXPECT_EQ(shard.say(3, {{0, Quantity(11)}, {1, Quantity(4)}}), (ColumnChanges{{1, Quantity(4)}}));
+  EXPECT_EQ(shard.say(3, {{0, Quantity(11)}, {1, Quantity(4)}}), ColumnChanges());
   shard.leader = 2;
-  EXPECT_EQ(shard.measure(), (Changes{{0, Quantity(3)}}));  // the first one's 15
-  EXPECT_EQ(shard.say(1, {{0, Quantity(3)}}), (Changes{{0, Quantity(-4)}}));
+  EXPECT_EQ(shard.measure(), (ColumnChanges{{0, Quantity(3)}}));  // the first one's 15
+  EXPECT_EQ(shard.say(1, {{0, Quantity(3)}}), (ColumnChanges{{0, Quantity(-4)}}));
 }
 
 TEST(ShardLoad, NothingFollowsFromAbsence) {
@@ -81,13 +81,13 @@ TEST(ShardLoad, NothingFollowsFromAbsence) {
   shard.say(2, {{0, Quantity(30)}});
   shard.say(3, {{0, Quantity(20)}});
   shard.gone = {2};
-  EXPECT_EQ(shard.measure(), (Changes{{0, Quantity(-10)}}));
+  EXPECT_EQ(shard.measure(), (ColumnChanges{{0, Quantity(-10)}}));
   shard.gone = {2, 3};
-  EXPECT_EQ(shard.measure(), Changes());
+  EXPECT_EQ(shard.measure(), ColumnChanges());
   EXPECT_EQ(shard.value(0), Quantity(20));
-  EXPECT_EQ(shard.say(4, {{0, Quantity(25)}}), (Changes{{0, Quantity(5)}}));
+  EXPECT_EQ(shard.say(4, {{0, Quantity(25)}}), (ColumnChanges{{0, Quantity(5)}}));
   // But who is there and does not measure it any more says that nobody does.
-  EXPECT_EQ(shard.say(4, {}), (Changes{{0, Quantity(-15)}}));
+  EXPECT_EQ(shard.say(4, {}), (ColumnChanges{{0, Quantity(-15)}}));
   EXPECT_EQ(shard.value(0), Quantity(10));
   EXPECT_FALSE(detail::believe(shard.load, shard.now, 30s));
   EXPECT_TRUE(shard.load.levels.empty());
@@ -95,7 +95,7 @@ TEST(ShardLoad, NothingFollowsFromAbsence) {
 
 TEST(ShardLoad, OneThatNeverMeasuredAnythingIsNotKept) {
   Shard shard;
-  EXPECT_EQ(shard.say(1, {}), Changes());
+  EXPECT_EQ(shard.say(1, {}), ColumnChanges());
   EXPECT_TRUE(shard.load.said.empty());
 }
 

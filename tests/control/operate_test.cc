@@ -10,14 +10,7 @@
 namespace evenkeel::control::test {
 namespace {
 
-const ShardId s0{WorkloadId("t"), ShardIndex(0)};
-const NodeId n1("n1"), n2("n2"), n3("n3"), n9("n9");
-
-Snapshot snapshot_of(const Bench& bench) {
-  Snapshot seen{.cluster = ClusterId("bench")};
-  for (const auto& [where, entry] : bench.store) seen.take(entry.first, entry.second);
-  return seen;
-}
+const NodeId node1("n1"), node2("n2"), node3("n3"), node9("n9");
 
 Document parsed(const Write& write) {
   switch (write.key.kind) {
@@ -73,63 +66,64 @@ TEST_F(Operate, APermitIsAskedForOnBehalfOfANode) {
     return carry_out(bench, ask_permit(snapshot_of(bench), node, wish));
   };
   const auto revoke = [&](const NodeId& node) { return carry_out(bench, revoke_permit(snapshot_of(bench), node)); };
-  EXPECT_EQ(ask(n9), "there is no node \"n9\": known: n1, n2, n3 (not_found)");
-  EXPECT_EQ(revoke(n1), "0 written; n1 has no permit");
-  EXPECT_EQ(ask(n1, {.timeout = 3min}), "1 written; ");
+  EXPECT_EQ(ask(node9), "there is no node \"n9\": known: n1, n2, n3 (not_found)");
+  EXPECT_EQ(revoke(node1), "0 written; n1 has no permit");
+  EXPECT_EQ(ask(node1, {.timeout = 3min}), "1 written; ");
   EXPECT_EQ(bench.permit("n1")->stage, PermitDocument::Stage::go);
   EXPECT_EQ(bench.permit("n1")->timeout, 3min);
-  EXPECT_EQ(ask(n1), "0 written; n1 may stop already");
-  EXPECT_EQ(revoke(n1), "1 written; n1 may stop already: make sure that nobody stops it now");
+  EXPECT_EQ(ask(node1), "0 written; n1 may stop already");
+  EXPECT_EQ(revoke(node1), "1 written; n1 may stop already: make sure that nobody stops it now");
   EXPECT_FALSE(bench.permit("n1"));
   bench.run(10s);
   EXPECT_EQ(bench.shard(0).view.others.size() + bench.shard(1).view.others.size(), 2u) << "it serves again";
   bench.end("n3");
-  EXPECT_EQ(ask(n3), "n3 is not there, so there is nothing to stop (refused)");
+  EXPECT_EQ(ask(node3), "n3 is not there, so there is nothing to stop (refused)");
 }
 
 TEST_F(Operate, APermitThatWaitsIsAskedForOnce) {
   bench.config.maintenance = Maintenance{.reason = "disks"};
   bench.configure();
-  const auto ask = [&](const PermitWish& wish) { return carry_out(bench, ask_permit(snapshot_of(bench), n1, wish)); };
+  const auto ask = [&](const PermitWish& wish) { return carry_out(bench, ask_permit(snapshot_of(bench), node1, wish)); };
   EXPECT_EQ(ask({}), "1 written; ");
   EXPECT_EQ(bench.permit("n1")->stage, PermitDocument::Stage::asked);
   EXPECT_EQ(ask({}), "0 written; n1 has asked already");
   EXPECT_EQ(ask({.timeout = 1min}), "1 written; ") << "for another time";
-  EXPECT_EQ(carry_out(bench, revoke_permit(snapshot_of(bench), n1)), "1 written; ");
+  EXPECT_EQ(carry_out(bench, revoke_permit(snapshot_of(bench), node1)), "1 written; ");
   EXPECT_FALSE(bench.permit("n1"));
 }
 
 // What documents say is what the controller says.
 TEST_F(Operate, WhoCouldStopIsKnownFromDocuments) {
-  for (const std::vector<NodeId>& set : {std::vector{n1}, std::vector{n1, n2}, std::vector{n1, n2, n3}}) {
+  for (const std::vector<NodeId>& set : {std::vector{node1}, std::vector{node1, node2}, std::vector{node1, node2, node3}}) {
     const Stoppable by_documents = stoppable(snapshot_of(bench), set), by_machine = bench.machine->stoppable(set);
     EXPECT_EQ(by_documents.all, by_machine.all);
     ASSERT_EQ(by_documents.nodes.size(), by_machine.nodes.size());
     for (std::size_t i = 0; i < set.size(); ++i) EXPECT_EQ(by_documents.nodes[i].why_not, by_machine.nodes[i].why_not);
   }
-  EXPECT_TRUE(stoppable(snapshot_of(bench), {n1}).all);
-  EXPECT_FALSE(stoppable(snapshot_of(bench), {n1, n2, n3}).all);
+  EXPECT_TRUE(stoppable(snapshot_of(bench), {node1}).all);
+  EXPECT_FALSE(stoppable(snapshot_of(bench), {node1, node2, node3}).all);
 }
 
 TEST_F(Operate, ADrainedNodeIsEmptied) {
-  EXPECT_EQ(operate(n1, Operation::drain, "old disk"), "1 written; ");
+  EXPECT_EQ(operate(node1, Operation::drain, "old disk"), "1 written; ");
   bench.run(1min);
   EXPECT_EQ(bench.holders(0).find("n1"), std::string::npos) << bench.holders(0);
   EXPECT_EQ(bench.holders(1).find("n1"), std::string::npos) << bench.holders(1);
-  EXPECT_EQ(document(n1).reason, "old disk");
-  EXPECT_EQ(operate(n1, Operation::drain), "0 written; n1 is being drained already");
-  EXPECT_EQ(undo(n1, {Operation::drain, Operation::swap}), "1 written; ");
-  EXPECT_EQ(document(n1), NodeDocument{});
-  EXPECT_EQ(undo(n1, {Operation::drain, Operation::swap}), "0 written; n1 is not being drained");
+  EXPECT_EQ(document(node1).reason, "old disk");
+  EXPECT_EQ(operate(node1, Operation::drain), "0 written; n1 is being drained already");
+  EXPECT_EQ(undo(node1, {Operation::drain, Operation::swap}), "1 written; ");
+  EXPECT_EQ(document(node1), NodeDocument{});
+  EXPECT_EQ(undo(node1, {Operation::drain, Operation::swap}), "0 written; n1 is not being drained");
 }
 
 TEST_F(Operate, AStrongerOperationTakesTheWeakersPlaceAndNotTheOtherWayRound) {
-  operate(n1, Operation::cordon);
-  EXPECT_EQ(operate(n1, Operation::drain), "1 written; n1 was cordoned, and is not any more");
-  EXPECT_EQ(operate(n1, Operation::cordon), "n1 is being drained, which is more; `evenkeel node undrain n1` first (refused)");
-  EXPECT_EQ(undo(n1, {Operation::cordon}), "n1 is being drained, not cordoned; `evenkeel node undrain n1` ends that (refused)");
-  EXPECT_EQ(undo(n1), "1 written; ");
-  EXPECT_EQ(undo(n1), "0 written; no operation is in force on n1");
+  operate(node1, Operation::cordon);
+  EXPECT_EQ(operate(node1, Operation::drain), "1 written; n1 was cordoned, and is not any more");
+  EXPECT_EQ(operate(node1, Operation::cordon), "n1 is being drained, which is more; `evenkeel node undrain n1` first (refused)");
+  EXPECT_EQ(undo(node1, {Operation::cordon}),
+            "n1 is being drained, not cordoned; `evenkeel node undrain n1` ends that (refused)");
+  EXPECT_EQ(undo(node1), "1 written; ");
+  EXPECT_EQ(undo(node1), "0 written; no operation is in force on n1");
 }
 
 TEST_F(Operate, WhatNobodyKnowsIsNotFound) {
@@ -137,34 +131,34 @@ TEST_F(Operate, WhatNobodyKnowsIsNotFound) {
   EXPECT_EQ(operate(NodeId("elephant"), Operation::drain), "there is no node \"elephant\": known: n1, n2, n3 (not_found)");
   EXPECT_EQ(carry_out(bench, delete_workload(snapshot_of(bench), WorkloadId("tt"))),
             "there is no workload \"tt\": known: t (not_found)");
-  EXPECT_EQ(carry_out(bench, lead(snapshot_of(bench), {WorkloadId("t"), ShardIndex(7)}, n1, false)),
+  EXPECT_EQ(carry_out(bench, lead(snapshot_of(bench), {WorkloadId("t"), ShardIndex(7)}, node1, false)),
             "there is no shard 7: t has 2, counted from 0 (not_found)");
 }
 
 TEST_F(Operate, OneThatIsThereIsNeitherForgottenNorRemoved) {
-  EXPECT_NE(operate(n1, Operation::forget).find("its session is not over"), std::string::npos);
-  EXPECT_NE(operate(n1, Operation::remove).find("its session is not over"), std::string::npos);
+  EXPECT_NE(operate(node1, Operation::forget).find("its session is not over"), std::string::npos);
+  EXPECT_NE(operate(node1, Operation::remove).find("its session is not over"), std::string::npos);
   bench.end("n1");
-  EXPECT_EQ(operate(n1, Operation::forget), "1 written; ");
-  EXPECT_EQ(document(n1).since, bench.node("n1").incarnation);
+  EXPECT_EQ(operate(node1, Operation::forget), "1 written; ");
+  EXPECT_EQ(document(node1).since, bench.node("n1").incarnation);
   // A later join is another: the order is about the earlier one.
   bench.restart("n1");
-  EXPECT_EQ(operation_of(snapshot_of(bench), n1), Operation::none);
-  EXPECT_EQ(operate(n1, Operation::cordon), "1 written; ");
-  EXPECT_FALSE(document(n1).since);
+  EXPECT_EQ(operation_of(snapshot_of(bench), node1), Operation::none);
+  EXPECT_EQ(operate(node1, Operation::cordon), "1 written; ");
+  EXPECT_FALSE(document(node1).since);
 }
 
 TEST_F(Operate, ARemovedNodeLeavesATombstoneUnlessItHasALastCopy) {
   bench.end("n1");
-  EXPECT_EQ(operate(n1, Operation::remove), "1 written; ");
-  EXPECT_EQ(document(n1).data, bench.node("n1").data);  // the controller's
-  EXPECT_NE(operate(n1, Operation::forget).find("removed"), std::string::npos);
+  EXPECT_EQ(operate(node1, Operation::remove), "1 written; ");
+  EXPECT_EQ(document(node1).data, bench.node("n1").data);  // the controller's
+  EXPECT_NE(operate(node1, Operation::forget).find("removed"), std::string::npos);
   bench.run(1min);
   bench.end("n2");
   bench.end("n3");
   bench.run(1s);
-  EXPECT_EQ(operate(n2, Operation::remove), "1 written; ");
-  const std::string last = operate(n3, Operation::remove);
+  EXPECT_EQ(operate(node2, Operation::remove), "1 written; ");
+  const std::string last = operate(node3, Operation::remove);
   EXPECT_NE(last.find("n3 has the last copy of t/"), std::string::npos) << last;
   EXPECT_NE(last.find("(refused)"), std::string::npos) << last;
 }
@@ -173,29 +167,29 @@ TEST_F(Operate, SwapGivesThePlaceToAnother) {
   const auto try_swap = [&](const NodeId& from, const NodeId& to) {
     return carry_out(bench, swap_nodes(snapshot_of(bench), from, to, ""));
   };
-  EXPECT_EQ(try_swap(n1, n9), "there is no node \"n9\": known: n1, n2, n3 (not_found)");
-  EXPECT_NE(try_swap(n1, n1).find("its own place"), std::string::npos);
+  EXPECT_EQ(try_swap(node1, node9), "there is no node \"n9\": known: n1, n2, n3 (not_found)");
+  EXPECT_NE(try_swap(node1, node1).find("its own place"), std::string::npos);
   bench.join("n9", "n9");
-  EXPECT_EQ(try_swap(n1, n9), "1 written; ");
-  EXPECT_EQ(try_swap(n1, n9), "0 written; n9 takes the place of n1 already");
-  EXPECT_NE(try_swap(n2, n9).find("takes the place of n1 already; `evenkeel node undrain n1`"), std::string::npos);
-  EXPECT_NE(try_swap(n2, n1).find("n1 is being swapped"), std::string::npos);
+  EXPECT_EQ(try_swap(node1, node9), "1 written; ");
+  EXPECT_EQ(try_swap(node1, node9), "0 written; n9 takes the place of n1 already");
+  EXPECT_NE(try_swap(node2, node9).find("takes the place of n1 already; `evenkeel node undrain n1`"), std::string::npos);
+  EXPECT_NE(try_swap(node2, node1).find("n1 is being swapped"), std::string::npos);
   bench.run(1min);
   EXPECT_EQ((bench.holders(0) + bench.holders(1)).find("n1"), std::string::npos) << bench.holders(0) << bench.holders(1);
   bench.end("n9");
-  EXPECT_NE(try_swap(n2, n9).find("n9 is not there"), std::string::npos);
+  EXPECT_NE(try_swap(node2, node9).find("n9 is not there"), std::string::npos);
 }
 
 TEST_F(Operate, WhatIsInTheWayOfADrainIsKnownBeforehand) {
-  EXPECT_TRUE(obstacles(snapshot_of(bench), n1).empty());
+  EXPECT_TRUE(obstacles(snapshot_of(bench), node1).empty());
   bench.end("n3");
   bench.run(1s);
-  operate(n1, Operation::drain);
-  const auto found = obstacles(snapshot_of(bench), n1);
+  operate(node1, Operation::drain);
+  const auto found = obstacles(snapshot_of(bench), node1);
   ASSERT_FALSE(found.empty());
   EXPECT_TRUE(found.front().starts_with("t/")) << found.front();
   carry_out(bench, freeze(snapshot_of(bench), {.reason = "new switch"}));
-  EXPECT_EQ(obstacles(snapshot_of(bench), n1),
+  EXPECT_EQ(obstacles(snapshot_of(bench), node1),
             std::vector<std::string>{"the cluster is frozen (new switch): `evenkeel cluster unfreeze`, or wait for its end"});
 }
 
@@ -216,19 +210,19 @@ TEST_F(Operate, AStandstillSaysWhatEndsIt) {
 }
 
 TEST_F(Operate, AShardIsForbiddenOnANode) {
-  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "1 written; ");
-  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, true)), "0 written; t/0 is disabled on n1 already");
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), node1, s0, true)), "1 written; ");
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), node1, s0, true)), "0 written; t/0 is disabled on n1 already");
   bench.run(1min);
   EXPECT_EQ(bench.holders(0).find("n1"), std::string::npos);
-  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, false)), "1 written; ");
-  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), n1, s0, false)), "0 written; t/0 is enabled on n1 already");
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), node1, s0, false)), "1 written; ");
+  EXPECT_EQ(carry_out(bench, bar(snapshot_of(bench), node1, s0, false)), "0 written; t/0 is enabled on n1 already");
 }
 
 TEST_F(Operate, OverridesLeaveTheOperationAlone) {
-  operate(n1, Operation::cordon, "why not");
-  EXPECT_EQ(carry_out(bench, override_node(snapshot_of(bench), n1, {.power = Quantity(2)})), "1 written; ");
-  EXPECT_EQ(document(n1), (NodeDocument{.operation = Operation::cordon, .reason = "why not", .power = Quantity(2)}));
-  const auto wrong = override_node(snapshot_of(bench), n1, {.labels = Labels{{"a b", "c"}}});
+  operate(node1, Operation::cordon, "why not");
+  EXPECT_EQ(carry_out(bench, override_node(snapshot_of(bench), node1, {.power = Quantity(2)})), "1 written; ");
+  EXPECT_EQ(document(node1), (NodeDocument{.operation = Operation::cordon, .reason = "why not", .power = Quantity(2)}));
+  const auto wrong = override_node(snapshot_of(bench), node1, {.labels = Labels{{"a b", "c"}}});
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, Code::invalid);
 }
@@ -283,7 +277,7 @@ TEST_F(Operate, LeadIsForThoseThatHoldItAndMayLead) {
   const NodeId leader = *bench.shard().view.leader, other = bench.shard().view.others.front().node;
   EXPECT_EQ(try_lead(leader), fmt::format("0 written; {} leads t/0 already", leader));
   NodeId stranger;
-  for (const NodeId& node : {n1, n2, n3}) {
+  for (const NodeId& node : {node1, node2, node3}) {
     if (node != leader && node != other) stranger = node;
   }
   EXPECT_TRUE(try_lead(stranger).starts_with(fmt::format("{} does not hold t/0; those that do: ", stranger)));
@@ -320,9 +314,9 @@ TEST_F(Operate, AFileIsAppliedAndItsAbsencesMeanNothing) {
       "placement: {t: [[n1], [n1]]}\n";
   const std::string said = apply(file);
   EXPECT_TRUE(said.starts_with("4 written; where replicas are is the controller's")) << said;
-  EXPECT_EQ(document(n1).labels, (Labels{{"disk", "ssd"}}));
-  EXPECT_EQ(document(n2).operation, Operation::cordon);
-  EXPECT_EQ(document(n3), NodeDocument{});
+  EXPECT_EQ(document(node1).labels, (Labels{{"disk", "ssd"}}));
+  EXPECT_EQ(document(node2).operation, Operation::cordon);
+  EXPECT_EQ(document(node3), NodeDocument{});
   EXPECT_EQ(bench.stored<ConfigDocument>({.kind = Key::Kind::config})->settings.control.rebalance_delay, 7min);
   EXPECT_TRUE(apply(file).starts_with("0 written; ")) << "twice is once";
   EXPECT_TRUE(apply("nodes: [{name: n2}]", {.settings = false}).starts_with("0 written; ")) << "what is not said stays";
@@ -336,7 +330,7 @@ TEST_F(Operate, ANewWorkloadGetsItsBuckets) {
   ASSERT_EQ(changes->writes.size(), 1u);
   const auto document = parse_workload(changes->writes[0].text, WorkloadId("u"), "");
   EXPECT_EQ(document->buckets, buckets_for(200));
-  EXPECT_EQ(document->pinned, (std::map<ShardIndex, std::vector<NodeId>>{{ShardIndex(3), {n1}}}));
+  EXPECT_EQ(document->pinned, (std::map<ShardIndex, std::vector<NodeId>>{{ShardIndex(3), {node1}}}));
 }
 
 TEST_F(Operate, WhatAFileCannotChangeIsRefused) {
@@ -345,7 +339,7 @@ TEST_F(Operate, WhatAFileCannotChangeIsRefused) {
   EXPECT_TRUE(apply("workloads: [{name: t, shards: 2}]", {.only_new = true}).ends_with("changes it (conflict)"));
   EXPECT_TRUE(apply("workloads: [{name: t, shards: 3, replicas: 2}]", {.settings = false}).find("keys belong to other shards") !=
               std::string::npos);
-  operate(n2, Operation::drain);
+  operate(node2, Operation::drain);
   EXPECT_TRUE(apply("nodes: [{name: n2, status: cordoned}]").find("`evenkeel node undo n2` first") != std::string::npos);
 }
 
@@ -385,15 +379,15 @@ TEST(OperateOrphans, AreShownAdoptedAndDropped) {
   hold("n2");
   bench.create(workload_of(1, 2));
   bench.run(1s);
-  EXPECT_EQ(orphans_of(snapshot_of(bench)), (std::vector<OrphanState>{{s0, n1, Epoch(5)}, {s0, n2, Epoch(5)}}));
+  EXPECT_EQ(orphans_of(snapshot_of(bench)), (std::vector<OrphanState>{{s0, node1, Epoch(5)}, {s0, node2, Epoch(5)}}));
   EXPECT_EQ(orphans_of(snapshot_of(bench)), bench.machine->overview().orphans);
-  EXPECT_EQ(carry_out(bench, settle_orphans(snapshot_of(bench), s0, std::vector{n2}, Fate::drop)), "1 written; ");
+  EXPECT_EQ(carry_out(bench, settle_orphans(snapshot_of(bench), s0, std::vector{node2}, Fate::drop)), "1 written; ");
   bench.run(1min);
   EXPECT_EQ(carry_out(bench, adopt_all(snapshot_of(bench))), "1 written; ");
   bench.run(1min);
-  EXPECT_EQ(bench.shard().view.leader, n1);
+  EXPECT_EQ(bench.shard().view.leader, node1);
   EXPECT_TRUE(carry_out(bench, adopt_all(snapshot_of(bench))).find("nothing to adopt") != std::string::npos);
-  const auto known = settle_orphans(snapshot_of(bench), s0, std::vector{n1}, Fate::drop);
+  const auto known = settle_orphans(snapshot_of(bench), s0, std::vector{node1}, Fate::drop);
   ASSERT_FALSE(known);
   EXPECT_NE(known.error().message.find("no orphan"), std::string::npos);
 }

@@ -7,8 +7,6 @@
 namespace evenkeel::control::test {
 namespace {
 
-const ShardId s0{WorkloadId("t"), ShardIndex(0)};
-
 // Three nodes that hold a shard at the given epochs, and a store that knows nothing of it.
 void hold(Bench& bench, const std::string& name, Epoch epoch, std::uint64_t progress) {
   bench.join(name, "z-" + name);

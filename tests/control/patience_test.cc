@@ -7,8 +7,6 @@
 namespace evenkeel::control::test {
 namespace {
 
-const ShardId s0{WorkloadId("t"), ShardIndex(0)};
-
 void nodes(Bench& bench, int count, const Workload& workload, int zones = 100) {
   bench.configure();
   for (int n = 1; n <= count; ++n) bench.join(fmt::format("n{}", n), fmt::format("z{}", n % zones));

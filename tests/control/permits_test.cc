@@ -2,15 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/control/bench.h"
 
 namespace evenkeel::control::test {
 namespace {
 
 using Stage = PermitDocument::Stage;
-const ShardId s0{WorkloadId("t"), ShardIndex(0)};
 
-void nodes(Bench& bench, int count, const Workload& workload) {
+void nodes_of_zones(Bench& bench, int count, const Workload& workload) {
   bench.configure();
   for (int n = 1; n <= count; ++n) bench.join(fmt::format("n{}", n), fmt::format("z{}", n));
   bench.create(workload);
@@ -19,7 +20,7 @@ void nodes(Bench& bench, int count, const Workload& workload) {
 
 TEST(Permits, LeadersLeaveThenTheViewThenItMayGo) {
   Bench bench;
-  nodes(bench, 3, workload_of(3, 3));
+  nodes_of_zones(bench, 3, workload_of(3, 3));
   bench.ask_permit("n1");
   bench.run(1s);
   ASSERT_TRUE(bench.permit("n1"));
@@ -32,7 +33,7 @@ TEST(Permits, LeadersLeaveThenTheViewThenItMayGo) {
 
 TEST(Permits, OutstandingOnesAreCountedTogether) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   bench.ask_permit("n1");
   bench.ask_permit("n2");
   bench.run(1s);
@@ -48,7 +49,7 @@ TEST(Permits, OutstandingOnesAreCountedTogether) {
 // The first one's answer is written, and not seen yet.
 TEST(Permits, OneThatIsBeingGivenCountsToo) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   std::vector<Stage> stages;
   for (const char* name : {"n1", "n2"}) {
     const Output out = bench.machine->step(
@@ -63,7 +64,7 @@ TEST(Permits, OneThatIsBeingGivenCountsToo) {
 
 TEST(Permits, AreRevokedByTakingThemAwayBeforeGo) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   const std::string first = bench.shard().record.placement.front().str();
   bench.node(first).obeys = false;  // it does not step down
   bench.ask_permit(first);
@@ -80,7 +81,7 @@ TEST(Permits, AreRevokedByTakingThemAwayBeforeGo) {
 
 TEST(Permits, ItMayLeadAgainWhenItIsBack) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   const std::string first = bench.shard().record.placement.front().str();
   bench.ask_permit(first);
   bench.run(1s);
@@ -93,7 +94,7 @@ TEST(Permits, WhatCanNeverBeMetGetsAnotherCopyFirst) {
   Bench bench;
   Workload workload = workload_of(1, 1);
   workload.control.min_active = 1;
-  nodes(bench, 2, workload);
+  nodes_of_zones(bench, 2, workload);
   const std::string first = bench.shard().record.placement.front().str(), other = first == "n1" ? "n2" : "n1";
   bench.planner = [&](const Cluster& cluster) {  // what a plan does about a node that is barred
     place::Plan plan;
@@ -115,7 +116,7 @@ TEST(Permits, WhatCanNeverBeMetGetsAnotherCopyFirst) {
 
 TEST(Permits, AreRefusedIfThereIsNoPlaceForAnotherCopy) {
   Bench bench;
-  nodes(bench, 1, workload_of(1, 1));
+  nodes_of_zones(bench, 1, workload_of(1, 1));
   bench.planner = [](const Cluster&) {
     place::Plan plan;
     plan.refused.push_back({.workload = WorkloadId("t"), .shard = ShardIndex(0), .detail = "no other node"});
@@ -129,7 +130,7 @@ TEST(Permits, AreRefusedIfThereIsNoPlaceForAnotherCopy) {
 
 TEST(Permits, AllowOutageLetsTheOnlyOneGo) {
   Bench bench;
-  nodes(bench, 1, workload_of(1, 1));
+  nodes_of_zones(bench, 1, workload_of(1, 1));
   bench.ask_permit("n1", true);
   bench.run(1s);
   EXPECT_EQ(bench.permit("n1")->stage, Stage::go);
@@ -137,7 +138,7 @@ TEST(Permits, AllowOutageLetsTheOnlyOneGo) {
 
 TEST(Permits, ThereAreNoneInMaintenance) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   bench.config.maintenance = Maintenance{.reason = "disks", .timeout = 1min};
   bench.configure();
   bench.ask_permit("n1");
@@ -152,7 +153,7 @@ TEST(Permits, ThereAreNoneInMaintenance) {
 TEST(Permits, AtItsTimeOutANodeCountsAsLostFromThatMoment) {
   for (const bool another : {false, true}) {
     Bench bench;
-    nodes(bench, 4, workload_of(1, 3));
+    nodes_of_zones(bench, 4, workload_of(1, 3));
     const std::string gone = bench.shard().record.placement.front().str();
     bench.ask_permit(gone);
     bench.run(1s);
@@ -171,7 +172,7 @@ TEST(Permits, AtItsTimeOutANodeCountsAsLostFromThatMoment) {
 TEST(Permits, WhoIsBackAndNeverWholeKeepsItNoLongerThanItsTime) {
   for (const bool another : {false, true}) {
     Bench bench;
-    nodes(bench, 3, workload_of(1, 3));
+    nodes_of_zones(bench, 3, workload_of(1, 3));
     bench.ask_permit("n1");
     bench.run(1s);
     bench.node("n1").fails.insert(s0);
@@ -187,9 +188,9 @@ TEST(Permits, WhoIsBackAndNeverWholeKeepsItNoLongerThanItsTime) {
 }
 
 std::string why_not(const Bench& bench, const std::vector<std::string>& names) {
-  std::vector<NodeId> nodes;
-  for (const std::string& name : names) nodes.emplace_back(name);
-  const Stoppable answer = bench.machine->stoppable(nodes);
+  std::vector<NodeId> nodes_of_zones;
+  for (const std::string& name : names) nodes_of_zones.emplace_back(name);
+  const Stoppable answer = bench.machine->stoppable(nodes_of_zones);
   std::string text;
   for (const Stoppable::Node& node : answer.nodes) {
     if (!node.why_not.empty()) text += fmt::format("{}: {}\n", node.node, fmt::join(node.why_not, "; "));
@@ -200,7 +201,7 @@ std::string why_not(const Bench& bench, const std::vector<std::string>& names) {
 
 TEST(Stoppable, AnswersForASetAndSaysWhyNotInTheWordsOfPermits) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   EXPECT_EQ(why_not(bench, {}), "");
   EXPECT_EQ(why_not(bench, {"n1"}), "");
   EXPECT_EQ(why_not(bench, {"n2", "n1", "n2"}),
@@ -211,7 +212,7 @@ TEST(Stoppable, AnswersForASetAndSaysWhyNotInTheWordsOfPermits) {
 
 TEST(Stoppable, CountsPermitsThatAreOut) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   bench.ask_permit("n1");
   bench.run(1s);
   EXPECT_EQ(why_not(bench, {"n1"}), "");  // it has one
@@ -236,7 +237,7 @@ TEST(Stoppable, ThoseThatShareNoShardCouldStopTogether) {
     }
     return plan;
   };
-  nodes(bench, 4, workload_of(2, 2));
+  nodes_of_zones(bench, 4, workload_of(2, 2));
   EXPECT_EQ(why_not(bench, {"n1", "n3"}), "");
   EXPECT_EQ(why_not(bench, {"n1", "n2", "n3"}),
             "n1: t/0 would have 0 serving, and needs 1\nn2: t/0 would have 0 serving, and needs 1\n");
@@ -244,7 +245,7 @@ TEST(Stoppable, ThoseThatShareNoShardCouldStopTogether) {
 
 TEST(Stoppable, NobodyInMaintenanceAndOnlyTheActiveControllerKnows) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 3));
+  nodes_of_zones(bench, 3, workload_of(1, 3));
   bench.config.maintenance = Maintenance{.reason = "disks"};
   bench.configure();
   EXPECT_EQ(why_not(bench, {"n1"}), "n1: the cluster is in maintenance or frozen\n");
@@ -254,7 +255,7 @@ TEST(Stoppable, NobodyInMaintenanceAndOnlyTheActiveControllerKnows) {
 
 TEST(Stoppable, OfVeryManyReasonsItSaysHowMany) {
   Bench bench;
-  nodes(bench, 1, workload_of(14, 1));
+  nodes_of_zones(bench, 1, workload_of(14, 1));
   const Stoppable answer = bench.machine->stoppable({NodeId("n1")});
   ASSERT_EQ(answer.nodes.size(), 1u);
   ASSERT_EQ(answer.nodes.front().why_not.size(), 11u);
@@ -263,7 +264,7 @@ TEST(Stoppable, OfVeryManyReasonsItSaysHowMany) {
 
 TEST(Swap, TheNewOneTakesExactlyTheOldOnesPlace) {
   Bench bench;
-  nodes(bench, 4, workload_of(8, 2));
+  nodes_of_zones(bench, 4, workload_of(8, 2));
   std::vector<std::vector<NodeId>> rows;
   for (std::uint32_t s = 0; s < 8; ++s) rows.push_back(bench.shard(s).record.placement);
   bench.order("n1", {.operation = Operation::swap, .swap_with = NodeId("n9")});
@@ -285,7 +286,7 @@ TEST(Swap, TheNewOneTakesExactlyTheOldOnesPlace) {
 
 TEST(Remove, IsRefusedWhileItIsLiveOrHasALastCopy) {
   Bench bench;
-  nodes(bench, 1, workload_of(1, 1));
+  nodes_of_zones(bench, 1, workload_of(1, 1));
   bench.order("n1", {.operation = Operation::remove});
   bench.run(1s);
   EXPECT_EQ(bench.trouble("n1"), "is not removed: it is live");
@@ -299,7 +300,7 @@ TEST(Remove, IsRefusedWhileItIsLiveOrHasALastCopy) {
 // The first one's tombstone is written, and not seen yet.
 TEST(Remove, OneThatIsBeingRemovedHasNoCopy) {
   Bench bench;
-  nodes(bench, 2, workload_of(1, 2));
+  nodes_of_zones(bench, 2, workload_of(1, 2));
   bench.end("n1");
   bench.end("n2");
   std::vector<std::string> removed;
@@ -316,7 +317,7 @@ TEST(Remove, OneThatIsBeingRemovedHasNoCopy) {
 
 TEST(Remove, LeavesATombstoneAndThatDiskDoesNotComeBack) {
   Bench bench;
-  nodes(bench, 3, workload_of(1, 2));
+  nodes_of_zones(bench, 3, workload_of(1, 2));
   const std::string first = bench.shard().record.placement.front().str();
   bench.end(first);
   bench.order(first, {.operation = Operation::remove});
@@ -338,7 +339,7 @@ TEST(Remove, LeavesATombstoneAndThatDiskDoesNotComeBack) {
 
 TEST(Forget, IsAboutOneSession) {
   Bench bench;
-  nodes(bench, 4, workload_of(1, 3));
+  nodes_of_zones(bench, 4, workload_of(1, 3));
   const std::string first = bench.shard().record.placement.front().str();
   bench.end(first);
   bench.order(first, {.operation = Operation::forget, .since = bench.node(first).incarnation});

@@ -4,19 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/control/bench.h"
 
 namespace evenkeel::control::test {
 namespace {
 
 using Order = RolloutOptions::Order;
-using Stage = RolloutNode::Stage;
-
-Snapshot snapshot_of(const Bench& bench) {
-  Snapshot seen{.cluster = ClusterId("bench")};
-  for (const auto& [where, entry] : bench.store) seen.take(entry.first, entry.second);
-  return seen;
-}
+using NodeStage = RolloutNode::Stage;
 
 // n1 and n4 in z1, n2 and n5 in z2, n3 and n6 in z3; three replicas in three zones, of which two must serve.
 class Rolling : public testing::Test {
@@ -81,7 +77,7 @@ class Rolling : public testing::Test {
       }
       EXPECT_GE(fewest_serving(), 2u);
       bench.run(1s);
-      const bool asking = std::ranges::find(rollout.nodes(), Stage::asked, &RolloutNode::stage) != rollout.nodes().end();
+      const bool asking = std::ranges::find(rollout.nodes(), NodeStage::asked, &RolloutNode::stage) != rollout.nodes().end();
       if (!asking && !away.empty() && !now.stop) {
         bench.join(away.front().str());
         away.erase(away.begin());
@@ -147,7 +143,7 @@ TEST_F(Rolling, WhoCouldNotStopBesideOthersIsNotAsked) {
   rollout.stopped(NodeId("n1"), bench.now);
   step(rollout);
   EXPECT_FALSE(bench.permit("n2"));
-  EXPECT_EQ(rollout.nodes()[1].stage, Stage::waiting);
+  EXPECT_EQ(rollout.nodes()[1].stage, NodeStage::waiting);
 }
 
 // While two are away no records are read. One of them is done, and what was read does not say whether the next could stop.
@@ -168,8 +164,8 @@ TEST_F(Rolling, NobodyIsAskedBesideOthersByWhatWasNotRead) {
   seen.records.clear();
   seen.views.clear();
   EXPECT_TRUE(rollout.step(seen, bench.now).changes.writes.empty());
-  EXPECT_EQ(rollout.nodes()[0].stage, Stage::done);
-  EXPECT_EQ(rollout.nodes()[2].stage, Stage::waiting);
+  EXPECT_EQ(rollout.nodes()[0].stage, NodeStage::done);
+  EXPECT_EQ(rollout.nodes()[2].stage, NodeStage::waiting);
 }
 
 // What is known of the second is old by the time the first one's command has run.
@@ -182,7 +178,7 @@ TEST_F(Rolling, OfSeveralThatMayStopOneIsToldAtATime) {
   rollout.step(seen, bench.now);
   permit("n1", PermitDocument::Stage::granted);
   rollout.step(seen, bench.now);
-  ASSERT_EQ(rollout.nodes()[1].stage, Stage::asked);
+  ASSERT_EQ(rollout.nodes()[1].stage, NodeStage::asked);
   permit("n1", PermitDocument::Stage::go);
   permit("n4", PermitDocument::Stage::go);
   EXPECT_EQ(rollout.step(seen, bench.now).stop, NodeId("n1"));
@@ -267,7 +263,7 @@ TEST_F(Rolling, APermitOfSomebodyElseIsUsedOnlyWhereItsNodeIsNamedAndNeverTakenB
   EXPECT_EQ(step(rollout).failed->message, "somebody else has asked to stop n1: wait until that is over, or name it with --node");
   rollout = plan({.nodes = {NodeId("n1")}});
   EXPECT_FALSE(step(rollout).failed);
-  EXPECT_EQ(rollout.nodes()[0].stage, Stage::asked);
+  EXPECT_EQ(rollout.nodes()[0].stage, NodeStage::asked);
   EXPECT_TRUE(rollout.unused().empty());
   EXPECT_TRUE(rollout.withdraw(snapshot_of(bench)).writes.empty());
   EXPECT_EQ(step(rollout).stop, NodeId("n1"));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "evenkeel/control/operate.h"
 #include "tests/control/bench.h"
 

@@ -11,13 +11,7 @@
 namespace evenkeel::control::test {
 namespace {
 
-using State = NodeSurvey::State;
-
-Snapshot snapshot_of(const Bench& bench) {
-  Snapshot seen{.cluster = ClusterId("bench")};
-  for (const auto& [where, entry] : bench.store) seen.take(entry.first, entry.second);
-  return seen;
-}
+using SurveyState = NodeSurvey::State;
 
 class Survey : public testing::Test {
  protected:
@@ -45,7 +39,7 @@ TEST_F(Survey, CountsWhatTheControllerCounts) {
     EXPECT_EQ(nodes[i].node, states[i].node);
     EXPECT_EQ(nodes[i].replicas, states[i].replicas);
     EXPECT_EQ(nodes[i].leaders, states[i].leaders);
-    EXPECT_EQ(nodes[i].state, State::there);
+    EXPECT_EQ(nodes[i].state, SurveyState::there);
   }
   const auto workloads = survey_workloads(snapshot_of(bench));
   ASSERT_EQ(workloads.size(), 1u);
@@ -105,11 +99,11 @@ TEST_F(Survey, TheControllerCountsAsLeadersThoseThatHaveSaidSo) {
 
 TEST_F(Survey, SaysWhoIsGoneAndWhatThatLeaves) {
   bench.order("n9", {.operation = Operation::cordon, .reason = "not yet"});
-  EXPECT_EQ(node("n9").state, State::never);
+  EXPECT_EQ(node("n9").state, SurveyState::never);
   EXPECT_EQ(node("n9").reason, "not yet");
   bench.end("n3");
   bench.run(20s);
-  EXPECT_EQ(node("n3").state, State::gone);
+  EXPECT_EQ(node("n3").state, SurveyState::gone);
   ASSERT_TRUE(node("n3").gone);
   EXPECT_GE(*node("n3").gone, 10s);
   EXPECT_EQ(node("n3").zone, "n3") << "as it said last";

@@ -2,15 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/control/bench.h"
 
 namespace evenkeel::control::test {
 namespace {
 
-const ShardId s0{WorkloadId("t"), ShardIndex(0)};
 const Key waits_key{.kind = Key::Kind::waits};
 
-void begin(Bench& bench, int nodes, const Workload& workload) {
+void begin_waits(Bench& bench, int nodes, const Workload& workload) {
   bench.configure();
   for (int n = 1; n <= nodes; ++n) bench.join(fmt::format("n{}", n), fmt::format("z{}", n));
   bench.create(workload);
@@ -26,7 +27,7 @@ bool is_barred(const Bench& bench, const std::string& name) {
 
 // t/0 fails for good on the last of its nodes, which drops it when another one has it: then no report tells of it any more.
 std::string ban(Bench& bench) {
-  begin(bench, 4, workload_of(1, 3));
+  begin_waits(bench, 4, workload_of(1, 3));
   const std::string last = bench.shard().record.placement.back().str();
   bench.end(last);
   bench.node(last).fails = {s0};
@@ -66,7 +67,7 @@ TEST(Waits, ABanThatIsForgottenIsNoticed) {
 // It is there, and still says that it gave up: what is over does not begin again.
 TEST(Waits, ABanThatIsOverDoesNotBeginAnewWithAnotherController) {
   Bench bench;
-  begin(bench, 3, workload_of(1, 3));
+  begin_waits(bench, 3, workload_of(1, 3));
   const std::string last = bench.shard().record.placement.back().str();
   bench.end(last);
   bench.node(last).fails = {s0};
@@ -86,7 +87,7 @@ bool leads_after(Duration until_elected, Duration then, Broken broken) {
   Workload workload = workload_of(1, 3);
   workload.control.fencing = Fencing::epoch;
   workload.control.acks = 2;
-  begin(bench, 3, workload);
+  begin_waits(bench, 3, workload);
   const std::string first = bench.shard().view.leader->str();
   bench.pulse(first, 1h);
   bench.feed(PulseBroken{NodeId(first)});
@@ -113,7 +114,7 @@ std::string leader_after(Duration then, Broken broken) {
   Workload workload = workload_of(1, 3);
   workload.control.acks = 2;
   workload.control.lag_max = 1000;
-  begin(bench, 3, workload);
+  begin_waits(bench, 3, workload);
   const auto placement = bench.shard().record.placement;
   BenchNode& first = bench.node(placement[0].str());
   first.held.at(s0).progress = 500;
@@ -138,7 +139,7 @@ TEST(Waits, AHandOverThatCameToNothingIsNotTriedAgainAtOnceByAnotherController) 
 TEST(Waits, OfVeryManyThoseThatEndLastAreKept) {
   Bench bench;
   bench.planner = [](const Cluster&) { return place::Plan(); };  // where they are does not matter
-  begin(bench, 1, workload_of(1500, 1));
+  begin_waits(bench, 1, workload_of(1500, 1));
   WaitsDocument waits;
   for (std::uint32_t s = 0; s < 1500; ++s)
     waits.bans.push_back({{WorkloadId("t"), ShardIndex(s)}, NodeId("n1"), s % 3 == 0 ? Duration(5min) : Duration(1min)});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/control/bench.h"
 
 namespace evenkeel::control::test {
@@ -9,14 +11,14 @@ namespace {
 
 const Key document{.kind = Key::Kind::workload, .workload = WorkloadId("t")};
 
-void three_nodes(Bench& bench) {
+void join_three(Bench& bench) {
   bench.configure();
   for (const char* name : {"n1", "n2", "n3"}) bench.join(name, name);
 }
 
 TEST(Workloads, ADeletedOneIsDroppedAndLeavesItsHighestEpoch) {
   Bench bench;
-  three_nodes(bench);
+  join_three(bench);
   bench.create(workload_of(2, 3));
   bench.run(1s);
   bench.restart("n1");
@@ -40,7 +42,7 @@ TEST(Workloads, ADeletedOneIsDroppedAndLeavesItsHighestEpoch) {
 
 TEST(Workloads, ADeletedOneIsKeptWhileSomebodyHoldsItWhoIsNotThere) {
   Bench bench;
-  three_nodes(bench);
+  join_three(bench);
   bench.create(workload_of(1, 3));
   bench.run(1s);
   bench.end("n3");
@@ -56,7 +58,7 @@ TEST(Workloads, ADeletedOneIsKeptWhileSomebodyHoldsItWhoIsNotThere) {
 
 TEST(Workloads, ADeletedOneThatIsWantedAgainBeginsAnew) {
   Bench bench;
-  three_nodes(bench);
+  join_three(bench);
   bench.create(workload_of(6, 2));
   bench.run(1s);
   const Epoch before = bench.shard().record.version.epoch;
@@ -74,7 +76,7 @@ TEST(Workloads, ADeletedOneThatIsWantedAgainBeginsAnew) {
 
 TEST(Workloads, NothingIsDroppedOfADeletedOneInMaintenance) {
   Bench bench;
-  three_nodes(bench);
+  join_three(bench);
   bench.create(workload_of(1, 3));
   bench.run(1s);
   bench.config.maintenance = Maintenance{.reason = "disks"};
@@ -87,7 +89,7 @@ TEST(Workloads, NothingIsDroppedOfADeletedOneInMaintenance) {
 TEST(Workloads, ShardsDoNotBecomeFewer) {
   for (const bool another : {false, true}) {
     Bench bench;
-    three_nodes(bench);
+    join_three(bench);
     bench.create(workload_of(4, 3));
     bench.run(1s);
     bench.create(workload_of(2, 3));
@@ -102,7 +104,7 @@ TEST(Workloads, ShardsDoNotBecomeFewer) {
 // What is on every node is not planned, and a bar of it does not stop the planning of the others.
 TEST(Workloads, ABarOfOneThatIsNotPlannedDisturbsNobody) {
   Bench bench;
-  three_nodes(bench);
+  join_three(bench);
   Workload everywhere = workload_of(2, 1);
   everywhere.name = WorkloadId("e");
   everywhere.state_model = StateModelId("everywhere");
@@ -119,7 +121,7 @@ TEST(Workloads, ABarOfOneThatIsNotPlannedDisturbsNobody) {
 TEST(Workloads, WhatHasNoPlaceSaysWhy) {
   Bench bench;
   bench.config.settings.spread.hard = true;
-  three_nodes(bench);
+  join_three(bench);
   bench.create(workload_of(1, 3));
   bench.run(1s);
   bench.create(workload_of(1, 5));
@@ -157,7 +159,7 @@ TEST(Workloads, ADrainedNodeLeavesABoundedStateThatIsNotLeadership) {
   ASSERT_TRUE(model) << fmt::format("{}", fmt::join(model.error(), "; "));
   Bench bench;
   bench.config.state_models = {*model};
-  three_nodes(bench);
+  join_three(bench);
   bench.join("n4", "n4");
   Workload workload = workload_of(1, 3);
   workload.state_model = StateModelId("warm");

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "evenkeel/base/text.h"
 #include "tests/serve/town.h"
 

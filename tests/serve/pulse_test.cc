@@ -317,10 +317,10 @@ TEST(PulseLine, SaysEverythingUntilItIsKnown) {
   EXPECT_TRUE(is_whole(ear.heard[0]));
   EXPECT_TRUE(sends_whole(PulseSink::Verdict::unknown));
   EXPECT_TRUE(sends_whole(PulseSink::Verdict::known));
-  // The answer is on its way: some more may say everything, and then none does.
-  while (sends_whole(PulseSink::Verdict::known)) {
-  }
-  EXPECT_FALSE(sends_whole(PulseSink::Verdict::known));
+  // The answer is on its way: some more may say everything, and so does the next one after a drop. Then none does.
+  int short_ones = 0;  // one after the other
+  for (int i = 0; i < 1000 && short_ones < 2; ++i) short_ones = sends_whole(PulseSink::Verdict::known) ? 0 : short_ones + 1;
+  EXPECT_EQ(short_ones, 2);
 }
 
 TEST(PulseLine, FollowsWhoIsActive) {

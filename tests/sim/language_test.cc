@@ -10,7 +10,7 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr std::string_view cluster =
+constexpr std::string_view cluster_text =
     "nodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 8, replicas: 3}]\n---\n";
 
 std::string show(const std::string& text, bool only_lines) {
@@ -26,7 +26,7 @@ TEST(Language, Stories) {
   story::run_folder("sim/language", [] {
     return [](const story::Block& block) {
       const bool lines = block.command == "lines";
-      return show(lines ? std::string(cluster) + block.input : block.input, lines);
+      return show(lines ? std::string(cluster_text) + block.input : block.input, lines);
     };
   });
 }

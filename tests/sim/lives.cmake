@@ -12,8 +12,8 @@ function(evenkeel_lives first hours)
     set(hours 4)
   endif()
   set(name ${EVENKEEL_TEST_PREFIX}sim.lives${first})
-  add_test(NAME ${name} COMMAND ${EVENKEEL_LAUNCHER} $<TARGET_FILE:sim_test> --gtest_brief=1)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 1200
+  add_test(NAME ${name} COMMAND ${EVENKEEL_COMPUTES} ${EVENKEEL_LAUNCHER} $<TARGET_FILE:sim_test> --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1200 COST ${EVENKEEL_COST_COMPUTES}
     ENVIRONMENT "GTEST_FILTER=${lives};EVENKEEL_SIM_HOURS=${hours};EVENKEEL_SEED=${first}")
 endfunction()
 

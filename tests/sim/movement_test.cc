@@ -11,7 +11,7 @@
 namespace evenkeel::sim {
 namespace {
 
-const Condition settled{Condition::Kind::settled, false, {}};
+const Condition movement_settled{Condition::Kind::settled, false, {}};
 
 using Places = std::set<std::pair<std::string, std::string>>;  // shards and nodes
 
@@ -56,7 +56,7 @@ Cluster draw_cluster(std::uint64_t seed) {
 }
 
 void expect_settled(Simulation& simulation, std::uint64_t seed) {
-  ASSERT_TRUE(simulation.run_until_holds(settled, 30min)) << seed << ": " << simulation.why_not(settled);
+  ASSERT_TRUE(simulation.run_until_holds(movement_settled, 30min)) << seed << ": " << simulation.why_not(movement_settled);
   ASSERT_EQ(simulation.violation(), std::nullopt) << seed;
 }
 

@@ -23,10 +23,10 @@ workloads: [{name: t, shards: 8, replicas: 3, min_active: 2, acks: 2}]
 )");
 }
 
-const Condition settled{Condition::Kind::settled, false, {}};
+const Condition all_settled{Condition::Kind::settled, false, {}};
 const Condition all_led{Condition::Kind::all_led, false, {}};
 
-Condition of(Condition::Kind kind, Words words) { return {kind, false, std::move(words)}; }
+Condition condition_of(Condition::Kind kind, Words words) { return {kind, false, std::move(words)}; }
 Action act(Action::Kind kind, Words words = {}) { return {kind, std::move(words)}; }
 
 std::string last_moments(const Simulation& simulation) {
@@ -37,21 +37,21 @@ std::string last_moments(const Simulation& simulation) {
   return out;
 }
 
-void expect_holds(Simulation& simulation, const Condition& condition, Duration most) {
+void expect_soon(Simulation& simulation, const Condition& condition, Duration most) {
   EXPECT_TRUE(simulation.run_until_holds(condition, most)) << simulation.why_not(condition) << "\n" << last_moments(simulation);
   EXPECT_EQ(simulation.violation(), std::nullopt);
 }
 
 TEST(Simulation, AClusterComesUpAndSettles) {
   Simulation simulation({.seed = 1, .cluster = three_nodes()});
-  expect_holds(simulation, settled, 1min);
+  expect_soon(simulation, all_settled, 1min);
   EXPECT_TRUE(simulation.holds(all_led));
-  EXPECT_TRUE(simulation.holds(of(Condition::Kind::holds, {.node = NodeId("n1"), .number = 8})));
+  EXPECT_TRUE(simulation.holds(condition_of(Condition::Kind::holds, {.node = NodeId("n1"), .number = 8})));
   const auto records = simulation.records(WorkloadId("t"));
   ASSERT_EQ(records.size(), 8u);
   for (const ShardRecord& record : records) EXPECT_EQ(record.holders.size(), 3u);
   simulation.run_for(1min);
-  EXPECT_TRUE(simulation.holds(settled)) << simulation.why_not(settled);
+  EXPECT_TRUE(simulation.holds(all_settled)) << simulation.why_not(all_settled);
   EXPECT_GT(simulation.calm().writes, 0u);
   EXPECT_EQ(simulation.calm().moves, 0u);
 }
@@ -69,25 +69,25 @@ TEST(Simulation, AMomentWithoutAnEndIsFound) {
 
 TEST(Simulation, LeadersMoveWhenANodeIsKilledAndComeBackWithIt) {
   Simulation simulation({.seed = 2, .cluster = three_nodes()});
-  expect_holds(simulation, settled, 1min);
+  expect_soon(simulation, all_settled, 1min);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::kill, {.node = NodeId("n3")})));
   EXPECT_FALSE(simulation.holds(all_led));
-  expect_holds(simulation, all_led, 15s);
-  EXPECT_TRUE(simulation.holds(of(Condition::Kind::leads, {.node = NodeId("n3"), .number = 0})));
-  EXPECT_FALSE(simulation.holds(settled));
+  expect_soon(simulation, all_led, 15s);
+  EXPECT_TRUE(simulation.holds(condition_of(Condition::Kind::leads, {.node = NodeId("n3"), .number = 0})));
+  EXPECT_FALSE(simulation.holds(all_settled));
   ASSERT_TRUE(simulation.perform(act(Action::Kind::start, {.node = NodeId("n3")})));
-  expect_holds(simulation, settled, 3min);
+  expect_soon(simulation, all_settled, 3min);
   EXPECT_EQ(simulation.calm().moves, 0u);
 }
 
 TEST(Simulation, AnotherControllerTakesOver) {
   Simulation simulation({.seed = 3, .cluster = three_nodes()});
-  expect_holds(simulation, settled, 1min);
-  const bool first = simulation.holds(of(Condition::Kind::active, {.number = 1}));
+  expect_soon(simulation, all_settled, 1min);
+  const bool first = simulation.holds(condition_of(Condition::Kind::active, {.number = 1}));
   ASSERT_TRUE(simulation.perform(act(Action::Kind::kill_controller, {.number = first ? 1u : 2u})));
-  expect_holds(simulation, of(Condition::Kind::active, {.number = first ? 2u : 1u}), 15s);
+  expect_soon(simulation, condition_of(Condition::Kind::active, {.number = first ? 2u : 1u}), 15s);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::kill, {.node = NodeId("n1")})));
-  expect_holds(simulation, all_led, 15s);
+  expect_soon(simulation, all_led, 15s);
 }
 
 TEST(Simulation, TheSameSeedIsTheSameRun) {
@@ -105,30 +105,30 @@ TEST(Simulation, TheSameSeedIsTheSameRun) {
 
 TEST(Simulation, TheStoreLosesItsLastMinute) {
   Simulation simulation({.seed = 5, .cluster = three_nodes()});
-  expect_holds(simulation, settled, 1min);
+  expect_soon(simulation, all_settled, 1min);
   simulation.run_for(1min);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::kill, {.node = NodeId("n1")})));
-  expect_holds(simulation, all_led, 15s);
+  expect_soon(simulation, all_led, 15s);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::start, {.node = NodeId("n1")})));
-  expect_holds(simulation, settled, 3min);
+  expect_soon(simulation, all_settled, 3min);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::store_loses, {.time = 1min})));
   simulation.run_for(1s);
-  expect_holds(simulation, settled, 5min);
+  expect_soon(simulation, all_settled, 5min);
 }
 
 TEST(Simulation, ANodeStandsStillIsCutOffAndGoesOn) {
   Simulation simulation({.seed = 6, .cluster = three_nodes()});
-  expect_holds(simulation, settled, 1min);
+  expect_soon(simulation, all_settled, 1min);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::stop, {.node = NodeId("n1"), .time = 30s})));
   simulation.run_for(20s);
-  expect_holds(simulation, all_led, 5s);
+  expect_soon(simulation, all_led, 5s);
   simulation.run_for(10s);
-  expect_holds(simulation, settled, 3min);
+  expect_soon(simulation, all_settled, 3min);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::cut, {.node = NodeId("n2"), .time = 30s})));
   simulation.run_for(20s);
-  expect_holds(simulation, all_led, 5s);
+  expect_soon(simulation, all_led, 5s);
   simulation.run_for(10s);
-  expect_holds(simulation, settled, 3min);
+  expect_soon(simulation, all_settled, 3min);
 }
 
 TEST(Simulation, ANodeThatIsGoneForLongIsReplaced) {
@@ -138,12 +138,12 @@ settings: {rebalance_delay: 1m}
 nodes: [{name: "n[1-5]", zone: "z[1-5]"}]
 workloads: [{name: t, shards: 8, replicas: 3, min_active: 2, acks: 2}]
 )")});
-  expect_holds(simulation, settled, 1min);
+  expect_soon(simulation, all_settled, 1min);
   ASSERT_TRUE(simulation.perform(act(Action::Kind::kill, {.node = NodeId("n1")})));
-  expect_holds(simulation, all_led, 15s);
+  expect_soon(simulation, all_led, 15s);
   EXPECT_EQ(simulation.calm().moves, 0u);
-  expect_holds(simulation, settled, 3min);
-  expect_holds(simulation, of(Condition::Kind::holds_nothing, {.node = NodeId("n1")}), 1s);
+  expect_soon(simulation, all_settled, 3min);
+  expect_soon(simulation, condition_of(Condition::Kind::holds_nothing, {.node = NodeId("n1")}), 1s);
   EXPECT_GT(simulation.calm().moves, 0u);
 }
 

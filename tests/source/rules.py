@@ -153,6 +153,26 @@ def has_opening_comment(project) -> Iterable[Problem]:
             yield Problem(path, 2, "after `#pragma once`, say in a comment what this header is and how it is used")
 
 
+def own_header_comes_first(project) -> Iterable[Problem]:
+    """A source of src includes the header of its name before all others: so it is known that this header includes what it needs."""
+    for path in project.tree.under("src/", ".cc"):
+        header = path[: -len(".cc")] + ".h"
+        if header not in project.tree.paths:
+            continue
+        first = next(iter(cpp.includes(project.tree.text(path))), None)
+        if first is None or first.path != header.replace("src/", "evenkeel/", 1):
+            yield Problem(path, first.line if first else 1, f"include {header.replace('src/', 'evenkeel/', 1)} before all others")
+
+
+def headers_hide_nothing(project) -> Iterable[Problem]:
+    """A header has no anonymous namespace: every source that includes it would have types of its own. g++ cannot tell, where it compiles
+    several sources as one unit."""
+    for path in project.tree.under("", ".h"):
+        for number, line in enumerate(project.tree.lines(path), 1):
+            if re.match(r"\s*namespace\s*\{", line):
+                yield Problem(path, number, "has an anonymous namespace; use detail, or move it to a source")
+
+
 # ----------------------------------------------------------------------------------------------------------------- purity
 
 WHOLLY_PURE = {"model", "place", "polish"}
@@ -470,6 +490,8 @@ RULES = [
     detail_is_private,
     includes_by_full_path,
     has_opening_comment,
+    own_header_comes_first,
+    headers_hide_nothing,
     core_is_pure,
     core_keeps_order,
     functions_fit_a_screen,

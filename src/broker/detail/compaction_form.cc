@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view prefix = "queue_legacy";
 constexpr std::uint64_t default_cpu = 2;
-constexpr Micros duration{30'000'000};
+constexpr Micros legacy_duration{30'000'000};
 constexpr int generations = 4;
 
 std::string name_of(const LegacyQueue& queue) { return fmt::format("{}{}", prefix, queue.id); }
@@ -43,9 +43,9 @@ Result<ConfigPatch> convert_compaction(std::span<const LegacyQueue> queues) {
   for (std::uint64_t generation = 0; generation < generations; ++generation) {
     const auto own = std::ranges::find(queues, generation, &LegacyQueue::id);
     const LegacyQueue& queue = own != queues.end() ? *own : queues.back();
-    out.types.push_back({fmt::format("compaction_gen{}", generation), name_of(queue), duration});
+    out.types.push_back({fmt::format("compaction_gen{}", generation), name_of(queue), legacy_duration});
   }
-  out.types.push_back({"unknown", "queue_default", duration});
+  out.types.push_back({"unknown", "queue_default", legacy_duration});
   out.limit = {{"cpu", sum}};
   return out;
 }

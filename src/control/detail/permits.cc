@@ -9,13 +9,13 @@ namespace evenkeel::control {
 using detail::NodeInfo;
 using detail::Unit;
 using detail::WorkloadInfo;
-using Stage = PermitDocument::Stage;
+using PermitStage = PermitDocument::Stage;
 
 namespace {
 
 constexpr std::string_view no_permits_now = "the cluster is in maintenance or frozen";
 
-bool is_given(const PermitDocument& permit) { return permit.stage == Stage::granted || permit.stage == Stage::go; }
+bool is_given(const PermitDocument& permit) { return permit.stage == PermitStage::granted || permit.stage == PermitStage::go; }
 
 bool is_held(const ShardRecord& record, const NodeId& by) {
   const auto own = std::ranges::find(record.holders, by, &Holder::node);
@@ -125,17 +125,17 @@ void Machine::Work::answer_permit(std::uint32_t n) {
   if (!may_move() && options_.broken != Broken::permit_in_maintenance) {
     next.reason = no_permits_now;
   } else if (next.allow_outage || may_stop(n, why) || options_.broken == Broken::permit_below_min_active) {
-    next.stage = Stage::granted;
+    next.stage = PermitStage::granted;
     next.reason.clear();
   } else {
     // What can never be met waits for another copy, unless there is no place for one.
     const bool never = why.find(", and there is no place") != std::string::npos;
-    next.stage = never && !planning_ && !world_.plan_due ? Stage::refused : Stage::asked;
+    next.stage = never && !planning_ && !world_.plan_due ? PermitStage::refused : PermitStage::asked;
     next.reason = why;
   }
   if (next == *node.permit) return;
   if (!put_until_seen({.kind = Key::Kind::permit, .node = node.name}, next)) return;
-  if (next.stage == Stage::granted) {
+  if (next.stage == PermitStage::granted) {
     node.granting = node.facts.stopping = true;
     world_.nodes_touched.insert(n);
     world_.touch_node(n);
@@ -148,7 +148,7 @@ void Machine::Work::look_at_permit(std::uint32_t n) {
   NodeInfo& node = world_.nodes[n];
   const Key key{.kind = Key::Kind::permit, .node = node.name};
   PermitDocument next = *node.permit;
-  if (next.stage == Stage::refused) return;
+  if (next.stage == PermitStage::refused) return;
   if (next.incarnation != node.facts.incarnation) {
     // It is back; until all is as it was nobody else may rely on it. That may never be, if a replica is given up: then the others wait for its time.
     if (node.facts.joined && is_whole_again(n)) {
@@ -158,14 +158,14 @@ void Machine::Work::look_at_permit(std::uint32_t n) {
     }
     return;
   }
-  if (next.stage == Stage::asked) return answer_permit(n);
+  if (next.stage == PermitStage::asked) return answer_permit(n);
   if (!node.facts.stopping) {
     node.facts.stopping = true;
     world_.touch_node(n);
   }
-  if (next.stage == Stage::granted) {
+  if (next.stage == PermitStage::granted) {
     if (leads_or_is_shown(n) && options_.broken != Broken::go_while_leading) return;
-    next.stage = Stage::go;
+    next.stage = PermitStage::go;
     if (put_until_seen(key, next)) say(Event::Kind::permit, std::nullopt, node.name, "may stop");
     return;
   }

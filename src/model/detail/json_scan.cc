@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <string>
 
 #include "evenkeel/base/text.h"
 
@@ -23,6 +27,9 @@ bool is_number(std::string_view text) {
   }
   return text.empty();
 }
+
+// Not for every number: most are short and whole.
+bool is_finite(std::string_view number) { return std::isfinite(std::strtod(std::string(number).c_str(), nullptr)); }
 
 Place place_of(std::string_view text, std::size_t offset) {
   Place place{1, 1};
@@ -206,7 +213,7 @@ std::optional<std::uint32_t> JsonScan::hex4() {
   return value;
 }
 
-// A number or a word, which must be one of JSON's.
+// A number or a word, which must be one of JSON's, and no larger than a number can be.
 std::string_view JsonScan::plain() {
   peek();
   began_ = at_;
@@ -215,10 +222,12 @@ std::string_view JsonScan::plain() {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+' || c == '.';
   };
   const bool digits = at_ > began_ && (at_ == text_.size() || !inside(text_[at_]));
-  if (digits && (text_[began_] != '0' || at_ == began_ + 1)) return text_.substr(began_, at_ - began_);
+  const std::size_t size = at_ - began_;
+  if (digits && (size == 1 || (text_[began_] != '0' && size <= std::numeric_limits<double>::max_exponent10)))
+    return text_.substr(began_, size);
   while (at_ < text_.size() && inside(text_[at_])) ++at_;
   const auto word = text_.substr(began_, at_ - began_);
-  if (word != "true" && word != "false" && word != "null" && !is_number(word))
+  if (word != "true" && word != "false" && word != "null" && !(is_number(word) && is_finite(word)))
     fail(fmt::format("not valid JSON: expected a value, found {}",
                      began_ == text_.size() ? "the end" : quote(word.empty() ? text_.substr(began_, 1) : word)));
   return word;

@@ -8,7 +8,7 @@
 namespace evenkeel::sim {
 namespace {
 
-using Kind = Condition::Kind;
+using ConditionKind = Condition::Kind;
 
 constexpr std::size_t named_max = 3;
 
@@ -31,38 +31,38 @@ std::string Simulation::Work::explain(const Condition& condition) const {
 
 // Often asked while much is not settled: nobody wants to know why.
 bool Simulation::Work::holds(const Condition& condition) const {
-  if (condition.kind == Kind::settled && !seen_.settled()) return condition.negated;
+  if (condition.kind == ConditionKind::settled && !seen_.settled()) return condition.negated;
   return why_not(condition).empty() != condition.negated;
 }
 
 // Empty: it holds.
 std::string Simulation::Work::why_not(const Condition& condition) const {
   switch (condition.kind) {
-    case Kind::settled:
+    case ConditionKind::settled:
       return why_not_settled();
-    case Kind::all_led:
+    case ConditionKind::all_led:
       return why_not_all_led();
-    case Kind::led_by:
-    case Kind::unled:
-    case Kind::on:
-    case Kind::serves:
-    case Kind::says:
+    case ConditionKind::led_by:
+    case ConditionKind::unled:
+    case ConditionKind::on:
+    case ConditionKind::serves:
+    case ConditionKind::says:
       return why_not_shard(condition);
-    case Kind::holds_nothing:
-    case Kind::holds:
-    case Kind::leads:
+    case ConditionKind::holds_nothing:
+    case ConditionKind::holds:
+    case ConditionKind::leads:
       return why_not_count(condition);
-    case Kind::up:
-    case Kind::gone:
-    case Kind::suspect:
-    case Kind::stopped:
+    case ConditionKind::up:
+    case ConditionKind::gone:
+    case ConditionKind::suspect:
+    case ConditionKind::stopped:
       return why_not_node(condition);
-    case Kind::in_maintenance:
-    case Kind::event:
-    case Kind::moves_at_most:
-    case Kind::copies_at_most:
-    case Kind::orphans:
-    case Kind::active:
+    case ConditionKind::in_maintenance:
+    case ConditionKind::event:
+    case ConditionKind::moves_at_most:
+    case ConditionKind::copies_at_most:
+    case ConditionKind::orphans:
+    case ConditionKind::active:
       return why_not_cluster(condition);
   }
   return "no such condition";
@@ -117,17 +117,17 @@ std::string Simulation::Work::why_not_shard(const Condition& condition) const {
   if (shard == nullptr) return fmt::format("there is no shard {}", format(words.shard));
   const auto leader = leader_of(words.shard);
   switch (condition.kind) {
-    case Kind::led_by:
+    case ConditionKind::led_by:
       if (leader == words.node) return "";
       return leader ? fmt::format("{} is led by {}", format(words.shard), *leader)
                     : fmt::format("nobody leads {}", format(words.shard));
-    case Kind::unled:
+    case ConditionKind::unled:
       return leader ? fmt::format("{} is led by {}", format(words.shard), *leader) : "";
-    case Kind::serves: {
+    case ConditionKind::serves: {
       const std::size_t serving = shard->view.others.size() + (leader ? 1 : 0);
       return serving >= words.number ? "" : fmt::format("{} serve {}", serving, format(words.shard));
     }
-    case Kind::says: {
+    case ConditionKind::says: {
       const control::Machine* machine = active();
       if (machine == nullptr) return "no controller is active";
       const auto state = machine->explain(words.shard);
@@ -156,14 +156,15 @@ std::string Simulation::Work::why_not_count(const Condition& condition) const {
       led += shard.view.leader == node ? 1 : 0;
     }
   }
-  if (condition.kind == Kind::leads) return led == condition.words.number ? "" : fmt::format("{} leads {} shards", node, led);
-  const std::uint64_t wanted = condition.kind == Kind::holds_nothing ? 0 : condition.words.number;
+  if (condition.kind == ConditionKind::leads)
+    return led == condition.words.number ? "" : fmt::format("{} leads {} shards", node, led);
+  const std::uint64_t wanted = condition.kind == ConditionKind::holds_nothing ? 0 : condition.words.number;
   return held == wanted ? "" : fmt::format("{} holds {} shards", node, held);
 }
 
 std::string Simulation::Work::why_not_node(const Condition& condition) const {
   const NodeId& node = condition.words.node;
-  if (condition.kind == Kind::stopped) {
+  if (condition.kind == ConditionKind::stopped) {
     const auto found = hosts_.find(node);
     return found != hosts_.end() && found->second.left ? "" : fmt::format("{} has not stopped", node);
   }
@@ -171,28 +172,28 @@ std::string Simulation::Work::why_not_node(const Condition& condition) const {
   if (host == nullptr) return "no controller is active";
   const auto nodes = host->process->controller->machine().nodes(host->process->loop->now());
   const auto found = std::ranges::find(nodes, node, &control::NodeState::node);
-  if (found == nodes.end()) return condition.kind == Kind::gone ? "" : fmt::format("{} was never seen", node);
-  const bool yes = condition.kind == Kind::up     ? found->joined && !found->suspect
-                   : condition.kind == Kind::gone ? !found->joined
-                                                  : found->suspect;
+  if (found == nodes.end()) return condition.kind == ConditionKind::gone ? "" : fmt::format("{} was never seen", node);
+  const bool yes = condition.kind == ConditionKind::up     ? found->joined && !found->suspect
+                   : condition.kind == ConditionKind::gone ? !found->joined
+                                                           : found->suspect;
   if (yes) return "";
   return fmt::format("{} is {}", node, !found->joined ? "gone" : found->suspect ? "suspect" : "up");
 }
 
 std::string Simulation::Work::why_not_cluster(const Condition& condition) const {
   const Words& words = condition.words;
-  if (condition.kind == Kind::moves_at_most) {
+  if (condition.kind == ConditionKind::moves_at_most) {
     const std::uint64_t moves = seen_.calm(elapsed()).moves;
     return moves <= words.number ? "" : fmt::format("there were {} moves", moves);
   }
-  if (condition.kind == Kind::event) {
+  if (condition.kind == ConditionKind::event) {
     const bool said = std::ranges::any_of(timeline_, [&](const Moment& moment) {
       return moment.who != "story" && moment.what.find(words.text) != moment.what.npos;
     });
     return said ? "" : "no event says so";
   }
   const ControllerHost* host = active_host();
-  if (condition.kind == Kind::active) {
+  if (condition.kind == ConditionKind::active) {
     const std::string name = fmt::format("controller {}", words.number);
     if (host == nullptr) return "no controller is active";
     return host->name == name ? "" : fmt::format("{} is", host->name);
@@ -200,9 +201,9 @@ std::string Simulation::Work::why_not_cluster(const Condition& condition) const 
   if (host == nullptr) return "no controller is active";
   const control::Overview overview = host->process->controller->machine().overview();
   switch (condition.kind) {
-    case Kind::in_maintenance:
+    case ConditionKind::in_maintenance:
       return overview.maintenance ? "" : "it is not";
-    case Kind::copies_at_most:
+    case ConditionKind::copies_at_most:
       return overview.copies <= words.number ? "" : fmt::format("there are {} copies", overview.copies);
     default:
       return overview.orphans.size() == words.number ? "" : fmt::format("there are {} orphans", overview.orphans.size());

@@ -220,13 +220,13 @@ void frozen(const ShardChange& change, Findings& findings) {
     findings.broken(name, "replicas of {} come or go", change.name());
 }
 
-constexpr Promise table[] = {
+constexpr Promise lead_table[] = {
     {"epochs", epochs},           {"one leader", one_leader}, {"seal, then lead", seal_then_lead},
     {"as reported", as_reported}, {"freeze", frozen},
 };
 
 }  // namespace
 
-std::span<const Promise> promises_of_leading() { return table; }
+std::span<const Promise> promises_of_leading() { return lead_table; }
 
 }  // namespace evenkeel::sim::detail

@@ -231,12 +231,12 @@ void spread(const ShardChange& change, Findings& findings) {
   }
 }
 
-constexpr Promise table[] = {
+constexpr Promise limits_table[] = {
     {"patience", patience}, {"calm", calm}, {"limits", limits}, {"openings", openings}, {"spread", spread},
 };
 
 }  // namespace
 
-std::span<const Promise> promises_of_limits() { return table; }
+std::span<const Promise> promises_of_limits() { return limits_table; }
 
 }  // namespace evenkeel::sim::detail

@@ -187,14 +187,14 @@ void splits(const ShardChange& change, Findings& findings) {
   }
 }
 
-constexpr Promise table[] = {
+constexpr Promise members_table[] = {
     {"splits", splits}, {"make before break", make_before_break},       {"voters", voters},
     {"linger", linger}, {"nothing from absence", nothing_from_absence},
 };
 
 }  // namespace
 
-std::span<const Promise> promises_of_members() { return table; }
+std::span<const Promise> promises_of_members() { return members_table; }
 
 // A node may go when every shard that it holds can do without it and all others that may, and nothing points at it.
 void check_permit(const Evidence& seen, const NodeId& node, const std::optional<PermitDocument>& before,

@@ -16,8 +16,8 @@ namespace {
 
 using store::Change;
 
-constexpr int clients = 4;
-constexpr int keys = 6;                          // of a group
+constexpr int faults_clients = 4;
+constexpr int group_keys = 6;                    // of a group
 constexpr std::uint64_t group_operations = 400;  // after which all go on to new keys: histories stay short enough to be checked
 constexpr store::OpenOptions impatient{.timeout = 2s};
 
@@ -27,7 +27,7 @@ class Workload {
   Workload(const Servers& servers, std::uint64_t seed) : url_(servers.url("/faults")), seed_(seed) {
     watching_client_ = open_url(url_, impatient);
     watcher_ = std::make_unique<Watcher>(*watching_client_, "/", std::nullopt, [this](const Changes& seen) { record(seen); });
-    for (int i = 0; i < clients; ++i) threads_.emplace_back([this, i](const std::stop_token& stop) { run(i, stop); });
+    for (int i = 0; i < faults_clients; ++i) threads_.emplace_back([this, i](const std::stop_token& stop) { run(i, stop); });
   }
 
   // Waits until so many more operations have been answered well, or with any answer.
@@ -39,7 +39,7 @@ class Workload {
     threads_.clear();
     const auto client = open_url(url_, impatient);
     for (std::uint64_t group = 0; group <= any_ / group_operations; ++group) {
-      for (int i = 0; i < keys; ++i) read(*client, clients, key(group, i));
+      for (int i = 0; i < group_keys; ++i) read(*client, faults_clients, key(group, i));
     }
     const auto left = contents(*client, "/");  // not older than those reads
     watcher_->wait("what a list says in the end", [&](const auto& state) { return state == left; });
@@ -72,7 +72,7 @@ class Workload {
   }
 
   void step(Client& client, int me, std::uint64_t i, Rng& rng, std::map<std::string, Revision>& known) {
-    const std::string one = key(any_ / group_operations, static_cast<int>(rng.below(keys)));
+    const std::string one = key(any_ / group_operations, static_cast<int>(rng.below(group_keys)));
     const std::string value = fmt::format("{}.{}", me, i);
     const std::uint64_t dice = rng.below(20);
     if (dice < 7) {
@@ -111,7 +111,7 @@ class Workload {
 
   void list(Client& client, int me, const std::string& prefix) {
     std::map<std::string, History::Ticket> tickets;
-    for (int i = 0; i < keys; ++i) {
+    for (int i = 0; i < group_keys; ++i) {
       const std::string one = prefix + fmt::format("{}", i);
       tickets[one] = history_.call({.client = me, .key = one, .kind = Operation::Kind::weak_read}, clock_.now());
     }
@@ -158,7 +158,8 @@ class Workload {
   void record(const Changes& seen) {
     const Instant now = clock_.now();
     const auto note = [&](const std::string& one, const std::optional<Entry>& entry) {
-      history_.seen(history_.call({.client = clients + 1, .key = one, .kind = Operation::Kind::weak_read}, now), entry, now);
+      history_.seen(history_.call({.client = faults_clients + 1, .key = one, .kind = Operation::Kind::weak_read}, now), entry,
+                    now);
       if (entry) watched_.insert(one);
       if (!entry) watched_.erase(one);
     };
@@ -192,7 +193,7 @@ void kill_leader(Servers& servers, Workload& workload, Rng&) {
     servers.leader();  // another one
     workload.wait_good(50);
   } else {
-    workload.wait_any(clients);
+    workload.wait_any(faults_clients);
   }
   servers.restart(leader);
 }
@@ -211,14 +212,14 @@ void pause_leader(Servers& servers, Workload& workload, Rng&) {
     servers.leader();
     workload.wait_good(50);
   } else {
-    workload.wait_any(clients);
+    workload.wait_any(faults_clients);
   }
   servers.resume(leader);
 }
 
 void kill_all(Servers& servers, Workload& workload, Rng&) {
   for (std::size_t i = 0; i < servers.size(); ++i) servers.kill(i);
-  workload.wait_any(clients);
+  workload.wait_any(faults_clients);
   for (std::size_t i = 0; i < servers.size(); ++i) servers.restart(i);
 }
 
@@ -226,7 +227,7 @@ void kill_all(Servers& servers, Workload& workload, Rng&) {
 void pause_majority(Servers& servers, Workload& workload, Rng& rng) {
   const std::size_t first = rng.below(servers.size());
   for (std::size_t i = 0; i < servers.size() / 2 + 1; ++i) servers.pause((first + i) % servers.size());
-  workload.wait_any(clients);
+  workload.wait_any(faults_clients);
   for (std::size_t i = 0; i < servers.size(); ++i) servers.resume(i);
 }
 

@@ -320,7 +320,7 @@ void what_was_written_outlives_a_restart(Bed& bed) {
   EXPECT_GT(next->revision, last);
 }
 
-constexpr Case cases[] = {
+constexpr Case keys_table[] = {
     {"NothingIsThereAtFirst", nothing_is_there_at_first},
     {"APutIsRead", a_put_is_read},
     {"RevisionsGrow", revisions_grow},
@@ -344,6 +344,6 @@ constexpr Case cases[] = {
 
 }  // namespace
 
-std::span<const Case> key_cases() { return cases; }
+std::span<const Case> key_cases() { return keys_table; }
 
 }  // namespace evenkeel::test

@@ -10,7 +10,7 @@ namespace {
 using store::absent;
 using store::present;
 
-constexpr store::OpenOptions brief{.timeout = unhurried.timeout, .lease_ttl = 1s};
+constexpr store::OpenOptions brief_lease{.timeout = unhurried.timeout, .lease_ttl = 1s};
 
 Result<Committed> put_ephemeral(Client& client, const std::string& key, const std::string& value) {
   Txn txn;
@@ -19,7 +19,7 @@ Result<Committed> put_ephemeral(Client& client, const std::string& key, const st
 }
 
 void ephemeral_keys_are_keys(Bed& bed) {
-  const auto client = bed.connect(brief);
+  const auto client = bed.connect(brief_lease);
   Watcher watcher(bed.client(), bed.prefix());
   const auto done = put_ephemeral(*client, bed.key("/a"), "1");
   ASSERT_TRUE(good(done));
@@ -43,8 +43,8 @@ void ephemeral_keys_are_keys(Bed& bed) {
 }
 
 void ephemeral_keys_are_compared(Bed& bed) {
-  const auto one = bed.connect(brief);
-  const auto two = bed.connect(brief);
+  const auto one = bed.connect(brief_lease);
+  const auto two = bed.connect(brief_lease);
   Txn take;
   take.compare(absent(bed.key("/a"))).put_ephemeral(bed.key("/a"), "1").put(bed.key("/log/1"), "taken");
   ASSERT_TRUE(good(one->txn(take)));
@@ -59,8 +59,8 @@ void ephemeral_keys_are_compared(Bed& bed) {
 }
 
 void ephemeral_keys_go_with_their_client(Bed& bed) {
-  auto one = bed.connect(brief);
-  const auto two = bed.connect(brief);
+  auto one = bed.connect(brief_lease);
+  const auto two = bed.connect(brief_lease);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(good(put_ephemeral(*one, bed.key(fmt::format("/live/{}", i)), "of one")));
   ASSERT_TRUE(good(one->put(bed.key("/stays"), "of one")));
   ASSERT_TRUE(good(put_ephemeral(*two, bed.key("/live/two"), "of two")));
@@ -77,12 +77,12 @@ void ephemeral_keys_go_with_their_client(Bed& bed) {
 
 // The promise is about time, so time must pass: three times the lease's.
 void ephemeral_keys_stay_while_their_client_lives(Bed& bed) {
-  const auto client = bed.connect(brief);
+  const auto client = bed.connect(brief_lease);
   ASSERT_TRUE(good(put_ephemeral(*client, bed.key("/a"), "1")));
   Watcher watcher(bed.client(), bed.prefix());
   watcher.wait_for(bed.key("/a"), "1");
   std::promise<void> passed;
-  bed.client().loop().post_after(3 * brief.lease_ttl, [&] { passed.set_value(); });
+  bed.client().loop().post_after(3 * brief_lease.lease_ttl, [&] { passed.set_value(); });
   passed.get_future().wait();
   EXPECT_TRUE(bed.client().get(bed.key("/a")).value().entry);
   for (const auto& delivery : watcher.deliveries()) {
@@ -92,7 +92,7 @@ void ephemeral_keys_stay_while_their_client_lives(Bed& bed) {
 }
 
 void a_put_over_an_ephemeral_key_stays(Bed& bed) {
-  auto client = bed.connect(brief);
+  auto client = bed.connect(brief_lease);
   ASSERT_TRUE(good(put_ephemeral(*client, bed.key("/a"), "1")));
   ASSERT_TRUE(good(put_ephemeral(*client, bed.key("/b"), "1")));
   ASSERT_TRUE(good(bed.client().put(bed.key("/a"), "2")));
@@ -111,7 +111,7 @@ void an_ephemeral_put_over_a_key_goes(Bed& bed) {
   ASSERT_TRUE(good(bed.client().put(bed.key("/a"), "1")));
   ASSERT_TRUE(good(bed.client().put(bed.key("/erased"), "1")));
   ASSERT_TRUE(good(bed.client().erase(bed.key("/erased"))));
-  auto client = bed.connect(brief);
+  auto client = bed.connect(brief_lease);
   for (const char* key : {"/a", "/erased"}) {
     ASSERT_TRUE(good(put_ephemeral(*client, bed.key(key), "2")));
     const auto entry = bed.client().get(bed.key(key)).value().entry;
@@ -129,7 +129,7 @@ void an_ephemeral_put_over_a_key_goes(Bed& bed) {
 
 // Whether they are still there after a restart is the backend's business; that they can be had again is not.
 void ephemeral_keys_after_a_restart_of_servers(Bed& bed) {
-  auto client = bed.connect(brief);
+  auto client = bed.connect(brief_lease);
   ASSERT_TRUE(good(put_ephemeral(*client, bed.key("/a"), "1")));
   bed.deployment().bounce();
   wait_until("an ephemeral key after the restart", patience,
@@ -141,7 +141,7 @@ void ephemeral_keys_after_a_restart_of_servers(Bed& bed) {
   watcher.wait("the end of all", [](const auto& state) { return state.empty(); });
 }
 
-constexpr Case cases[] = {
+constexpr Case lease_table[] = {
     {"EphemeralKeysAreKeys", ephemeral_keys_are_keys},
     {"EphemeralKeysAreCompared", ephemeral_keys_are_compared},
     {"EphemeralKeysGoWithTheirClient", ephemeral_keys_go_with_their_client},
@@ -153,6 +153,6 @@ constexpr Case cases[] = {
 
 }  // namespace
 
-std::span<const Case> lease_cases() { return cases; }
+std::span<const Case> lease_cases() { return lease_table; }
 
 }  // namespace evenkeel::test

@@ -14,7 +14,7 @@ using store::Session;
 using store::Store;
 
 constexpr int rivals = 3;
-constexpr Duration ttl = 1s;
+constexpr Duration rivals_ttl = 1s;
 constexpr Duration held_for = 700ms;
 
 }  // namespace
@@ -35,7 +35,7 @@ void Rivals::run(int me, const std::stop_token& stop) {
 // Holds it for a while, if it can be had, and ends it properly or as in a crash.
 void Rivals::hold(Client& client, int me, bool properly) {
   auto opened = client.call<std::unique_ptr<Session>>([](Store& store, Answer<std::unique_ptr<Session>> answer) {
-    Session::open(store, {.key = "/beat", .ttl = ttl}, 2 * ttl, std::move(answer));
+    Session::open(store, {.key = "/beat", .ttl = rivals_ttl}, 2 * rivals_ttl, std::move(answer));
   });
   if (!opened) {
     const Code code = opened.error().code;

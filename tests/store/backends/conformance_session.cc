@@ -198,7 +198,7 @@ void a_session_outlives_a_restart_of_servers(Bed& bed) {
   EXPECT_GT(bed.client().get(bed.key("/beat")).value().entry.value().modified, before);
 }
 
-constexpr Case cases[] = {
+constexpr Case session_table[] = {
     {"SessionOneHoldsAtATime", one_holds_at_a_time},
     {"SessionAProperEndLetsTheNextOneIn", a_proper_end_lets_the_next_one_in},
     {"SessionASilentOneIsEndedByOthers", a_silent_one_is_ended_by_others},
@@ -210,6 +210,6 @@ constexpr Case cases[] = {
 
 }  // namespace
 
-std::span<const Case> session_cases() { return cases; }
+std::span<const Case> session_cases() { return session_table; }
 
 }  // namespace evenkeel::test

@@ -288,7 +288,7 @@ void nobody_comes_between(Bed& bed) {
   }
 }
 
-constexpr Case cases[] = {
+constexpr Case txn_table[] = {
     {"ComparesDecide", compares_decide},
     {"AFolderIsNoKey", a_folder_is_no_key},
     {"AllComparesMustHold", all_compares_must_hold},
@@ -305,6 +305,6 @@ constexpr Case cases[] = {
 
 }  // namespace
 
-std::span<const Case> txn_cases() { return cases; }
+std::span<const Case> txn_cases() { return txn_table; }
 
 }  // namespace evenkeel::test

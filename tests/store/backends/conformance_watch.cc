@@ -310,7 +310,7 @@ void a_client_goes_with_all_it_has_under_way(Bed& bed) {
   EXPECT_TRUE(good(bed.client().put(bed.key("/a"), "1")));
 }
 
-constexpr Case cases[] = {
+constexpr Case watch_table[] = {
     {"WatchBeginsWithAFreshList", begins_with_a_fresh_list},
     {"WatchFollowsChanges", follows_changes},
     {"WatchFollowsNewLives", follows_new_lives},
@@ -330,6 +330,6 @@ constexpr Case cases[] = {
 
 }  // namespace
 
-std::span<const Case> watch_cases() { return cases; }
+std::span<const Case> watch_cases() { return watch_table; }
 
 }  // namespace evenkeel::test

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <semaphore>
 
@@ -26,7 +27,7 @@ using namespace test;
 
 constexpr std::string_view child_variable = "EVENKEEL_ENGINE_CHILD";  // "FOLDER|SEED", and acknowledgements go to file 1
 constexpr int in_flight = 16;
-constexpr int keys = 40;
+constexpr int keys_count = 40;
 
 struct Acknowledged {
   char kind = 0;            // put, erase, grant, revoke, compact, brief lease: by their first letters
@@ -64,7 +65,7 @@ class Child {
 
  private:
   void step(std::int64_t value) {
-    const auto key = rng_.between(0, keys - 1);
+    const auto key = rng_.between(0, keys_count - 1);
     switch (rng_.below(14)) {
       case 0:
         return erase(key);
@@ -98,9 +99,9 @@ class Child {
   void three(std::int64_t value) {
     Request request;
     for (std::int64_t key = 0; key < 3; ++key)
-      request.then.emplace_back(Put{.key = key_of(keys + key), .value = value_of(value)});
+      request.then.emplace_back(Put{.key = key_of(keys_count + key), .value = value_of(value)});
     engine_->submit(std::move(request), [=, this](Result<Outcome> done) {
-      for (std::int64_t key = 0; key < 3; ++key) tell({'p', keys + key, value, done.value().revision});
+      for (std::int64_t key = 0; key < 3; ++key) tell({'p', keys_count + key, value, done.value().revision});
       room_.release();
     });
   }

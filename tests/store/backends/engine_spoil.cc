@@ -1,5 +1,6 @@
 #include "tests/store/backends/engine_spoil.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>

@@ -24,7 +24,7 @@ std::string numbers(const KeyValue& entry) {
                      entry.mod_revision, entry.version, entry.lease);
 }
 
-const Span all{std::string(1, '\0'), std::string(1, '\0')};
+const Span all_keys{std::string(1, '\0'), std::string(1, '\0')};
 
 class EngineTest : public testing::Test {
  protected:
@@ -65,10 +65,10 @@ TEST_F(EngineTest, AllIsThereAfterItWasOpenedAgain) {
   put(*engine_, "c", std::string("\0\xff", 2)).value();
   const auto before = engine_->status();
   reopen();
-  EXPECT_EQ(text(range({.span = all})), "b= c=" + std::string("\0\xff", 2));
+  EXPECT_EQ(text(range({.span = all_keys})), "b= c=" + std::string("\0\xff", 2));
   EXPECT_EQ(text(range({.span = {"a", {}}, .revision = 3})), "a=2");
   EXPECT_EQ(text(range({.span = {"a", {}}, .revision = 2})), "a=1");
-  EXPECT_EQ(text(range({.span = all, .revision = 4})), "a=2 b=");
+  EXPECT_EQ(text(range({.span = all_keys, .revision = 4})), "a=2 b=");
   const auto after = engine_->status();
   EXPECT_EQ(after.revision, before.revision);
   EXPECT_EQ(after.cluster_id, before.cluster_id);
@@ -84,35 +84,37 @@ TEST_F(EngineTest, RangesAreLimitedSortedAndFilteredAsByEtcd) {
   EXPECT_EQ(text(range({.span = {"a", "c"}})), "a=z b=b");
   EXPECT_EQ(text(range({.span = {"b", std::string(1, '\0')}})), "b=b c=c d=d");
   EXPECT_EQ(text(range({.span = {"c", "a"}})), "");
-  EXPECT_EQ(text(range({.span = all, .limit = 2})), "a=z b=b +");
-  EXPECT_EQ(range({.span = all, .limit = 2})->count, 4);
-  EXPECT_EQ(text(range({.span = all, .limit = 4})), "a=z b=b c=c d=d");
-  EXPECT_EQ(text(range({.span = all, .order = Range::Order::descend})), "d=d c=c b=b a=z");
-  EXPECT_EQ(text(range({.span = all, .order = Range::Order::ascend, .by = Range::By::mod})), "b=b c=c d=d a=z");
-  EXPECT_EQ(text(range({.span = all, .limit = 1, .order = Range::Order::descend, .by = Range::By::version})), "a=z +");
-  EXPECT_EQ(text(range({.span = all, .order = Range::Order::descend, .by = Range::By::value})), "a=z d=d c=c b=b");
-  EXPECT_EQ(text(range({.span = all, .order = Range::Order::descend, .by = Range::By::create})), "d=d c=c a=z b=b");
+  EXPECT_EQ(text(range({.span = all_keys, .limit = 2})), "a=z b=b +");
+  EXPECT_EQ(range({.span = all_keys, .limit = 2})->count, 4);
+  EXPECT_EQ(text(range({.span = all_keys, .limit = 4})), "a=z b=b c=c d=d");
+  EXPECT_EQ(text(range({.span = all_keys, .order = Range::Order::descend})), "d=d c=c b=b a=z");
+  EXPECT_EQ(text(range({.span = all_keys, .order = Range::Order::ascend, .by = Range::By::mod})), "b=b c=c d=d a=z");
+  EXPECT_EQ(text(range({.span = all_keys, .limit = 1, .order = Range::Order::descend, .by = Range::By::version})), "a=z +");
+  EXPECT_EQ(text(range({.span = all_keys, .order = Range::Order::descend, .by = Range::By::value})), "a=z d=d c=c b=b");
+  EXPECT_EQ(text(range({.span = all_keys, .order = Range::Order::descend, .by = Range::By::create})), "d=d c=c a=z b=b");
   // Without an order the limit comes before the sort.
-  EXPECT_EQ(text(range({.span = all, .limit = 1, .by = Range::By::mod})), "b=b +");
-  EXPECT_EQ(text(range({.span = all, .keys_only = true})), "a= b= c= d=");
-  EXPECT_EQ(text(range({.span = all, .count_only = true})), "");
-  EXPECT_EQ(range({.span = all, .count_only = true})->count, 4);
-  EXPECT_EQ(text(range({.span = all, .min_mod = 4, .max_mod = 5})), "c=c d=d");
-  EXPECT_EQ(range({.span = all, .min_mod = 4})->count, 4);
-  EXPECT_EQ(text(range({.span = all, .limit = 1, .max_create = 3})), "a=z +");
-  EXPECT_EQ(text(range({.span = all, .min_create = 5})), "d=d");
+  EXPECT_EQ(text(range({.span = all_keys, .limit = 1, .by = Range::By::mod})), "b=b +");
+  EXPECT_EQ(text(range({.span = all_keys, .keys_only = true})), "a= b= c= d=");
+  EXPECT_EQ(text(range({.span = all_keys, .count_only = true})), "");
+  EXPECT_EQ(range({.span = all_keys, .count_only = true})->count, 4);
+  EXPECT_EQ(text(range({.span = all_keys, .min_mod = 4, .max_mod = 5})), "c=c d=d");
+  EXPECT_EQ(range({.span = all_keys, .min_mod = 4})->count, 4);
+  EXPECT_EQ(text(range({.span = all_keys, .limit = 1, .max_create = 3})), "a=z +");
+  EXPECT_EQ(text(range({.span = all_keys, .min_create = 5})), "d=d");
 }
 
 TEST_F(EngineTest, TheRevisionOfAReadMustBeThere) {
   for (int i = 0; i < 5; ++i) put(*engine_, "a", std::to_string(i)).value();
-  EXPECT_EQ(text(range({.span = all, .revision = 7})), "etcdserver: mvcc: required revision is a future revision");
+  EXPECT_EQ(text(range({.span = all_keys, .revision = 7})), "etcdserver: mvcc: required revision is a future revision");
   EXPECT_EQ(engine_->compact(4, true).value(), 6);
-  EXPECT_EQ(text(range({.span = all, .revision = 3})), "etcdserver: mvcc: required revision has been compacted");
-  EXPECT_EQ(text(range({.span = all, .revision = 4})), "a=2");
+  EXPECT_EQ(text(range({.span = all_keys, .revision = 3})), "etcdserver: mvcc: required revision has been compacted");
+  EXPECT_EQ(text(range({.span = all_keys, .revision = 4})), "a=2");
   EXPECT_EQ(wrong(engine_->compact(4, false)), "etcdserver: mvcc: required revision has been compacted");
   EXPECT_EQ(wrong(engine_->compact(7, false)), "etcdserver: mvcc: required revision is a future revision");
-  EXPECT_EQ(wrong(run(*engine_, Range{.span = all, .revision = 3})), "etcdserver: mvcc: required revision has been compacted");
-  EXPECT_EQ(wrong(run(*engine_, Range{.span = all, .revision = 7})), "etcdserver: mvcc: required revision is a future revision");
+  EXPECT_EQ(wrong(run(*engine_, Range{.span = all_keys, .revision = 3})),
+            "etcdserver: mvcc: required revision has been compacted");
+  EXPECT_EQ(wrong(run(*engine_, Range{.span = all_keys, .revision = 7})),
+            "etcdserver: mvcc: required revision is a future revision");
   EXPECT_EQ(text(range({.span = {"", {}}})), "etcdserver: key is not provided");
 }
 
@@ -144,10 +146,10 @@ TEST_F(EngineTest, RequestsThatCannotBeTakenSayWhyInEtcdsWords) {
   EXPECT_EQ(ask({Put{.key = "none", .value = "v", .keep_value = true}}), "etcdserver: value is provided");
   EXPECT_EQ(ask({Put{.key = "none", .lease = 7, .keep_lease = true}}), "etcdserver: lease is provided");
   EXPECT_EQ(ask({Put{.key = "a", .value = std::string(1'572'864, 'x')}}), "etcdserver: request is too large");
-  EXPECT_EQ(ask(std::vector<Operation>(129, Range{.span = all})), "etcdserver: too many operations in txn request");
-  EXPECT_EQ(ask(std::vector<Operation>(128, Range{.span = all})), "");
+  EXPECT_EQ(ask(std::vector<Operation>(129, Range{.span = all_keys})), "etcdserver: too many operations in txn request");
+  EXPECT_EQ(ask(std::vector<Operation>(128, Range{.span = all_keys})), "");
   // None of them left anything behind.
-  EXPECT_EQ(text(range({.span = all})), "c= x=");
+  EXPECT_EQ(text(range({.span = all_keys})), "c= x=");
 }
 
 TEST_F(EngineTest, ATxnIsAllOrNothing) {
@@ -155,7 +157,7 @@ TEST_F(EngineTest, ATxnIsAllOrNothing) {
   request.then = {Put{.key = "a", .value = "1"}, Put{.key = "b", .value = "1", .lease = 5}};
   EXPECT_EQ(wrong(run(*engine_, request)), "etcdserver: requested lease not found");
   EXPECT_EQ(engine_->status().revision, 1);
-  EXPECT_EQ(text(range({.span = all})), "");
+  EXPECT_EQ(text(range({.span = all_keys})), "");
 }
 
 TEST_F(EngineTest, ConditionsAreAsEtcds) {
@@ -243,18 +245,18 @@ TEST_F(EngineTest, ALeaseTakesItsKeysWithItAtOneRevision) {
   EXPECT_EQ(engine_->keep_alive(7)->ttl, 10s);
   clock_.advance(9s);
   engine_->tick();
-  EXPECT_EQ(text(range({.span = all})), "a=1 b=1 c=1");
+  EXPECT_EQ(text(range({.span = all_keys})), "a=1 b=1 c=1");
   EXPECT_EQ(wrong(engine_->lease(8)), "etcdserver: requested lease not found");
   clock_.advance(1s);
   engine_->tick();
-  EXPECT_EQ(text(range({.span = all})), "c=1");
+  EXPECT_EQ(text(range({.span = all_keys})), "c=1");
   EXPECT_EQ(engine_->status().revision, 6);
   EXPECT_EQ(wrong(engine_->keep_alive(7)), "etcdserver: requested lease not found");
   EXPECT_EQ(engine_->leases(), std::vector<LeaseId>{drawn.id});
   put(*engine_, "d", "1", drawn.id).value();
   EXPECT_EQ(revoke(*engine_, drawn.id).value(), 8);
   EXPECT_EQ(wrong(revoke(*engine_, drawn.id)), "etcdserver: requested lease not found");
-  EXPECT_EQ(text(range({.span = all})), "c=1");
+  EXPECT_EQ(text(range({.span = all_keys})), "c=1");
 }
 
 TEST_F(EngineTest, ALeaseHasItsFullTimeAfterItWasOpenedAgain) {
@@ -266,11 +268,11 @@ TEST_F(EngineTest, ALeaseHasItsFullTimeAfterItWasOpenedAgain) {
   EXPECT_EQ(engine_->lease(7)->keys, std::vector<std::string>{"a"});
   clock_.advance(9s);
   engine_->tick();
-  EXPECT_EQ(text(range({.span = all})), "a=1");
+  EXPECT_EQ(text(range({.span = all_keys})), "a=1");
   clock_.advance(1s);
   engine_->tick();
   reopen();
-  EXPECT_EQ(text(range({.span = all})), "");
+  EXPECT_EQ(text(range({.span = all_keys})), "");
   EXPECT_TRUE(engine_->leases().empty());
 }
 
@@ -396,10 +398,10 @@ TEST_F(EngineTest, ABackupIsAStoreOfItsOwn) {
   EXPECT_EQ(engine_->backup(to).error().code, Code::conflict);
   put(*engine_, "a", "2").value();
   const auto copy = open(to, options_);
-  EXPECT_EQ(text(copy->range({.span = all})), "a=1");
+  EXPECT_EQ(text(copy->range({.span = all_keys})), "a=1");
   EXPECT_EQ(copy->leases(), std::vector<LeaseId>{7});
   EXPECT_EQ(put(*copy, "b", "1")->revision, 3);
-  EXPECT_EQ(text(range({.span = all})), "a=2");
+  EXPECT_EQ(text(range({.span = all_keys})), "a=2");
 }
 
 TEST_F(EngineTest, ManyWritersShareWrites) {

@@ -19,7 +19,7 @@
 namespace evenkeel::test {
 
 // Long enough for the slowest machine; nothing waits so long when all is well.
-constexpr Duration patience = 60s;
+constexpr Duration etcd_patience = 60s;
 
 inline std::unique_ptr<store::Blocking> etcd_client(const std::string& url, store::OpenOptions options = {}) {
   auto made = store::Blocking::open([&](Loop& loop) -> Result<std::unique_ptr<store::Store>> {
@@ -51,7 +51,7 @@ class Seen {
 
   Result<store::Changes> next() {
     std::unique_lock lock(mutex_);
-    if (!came_.wait_for(lock, patience, [&] { return !seen_.empty(); })) return fail(Code::cancelled, "nothing was seen");
+    if (!came_.wait_for(lock, etcd_patience, [&] { return !seen_.empty(); })) return fail(Code::cancelled, "nothing was seen");
     Result<store::Changes> first = std::move(seen_.front());
     seen_.pop_front();
     return first;
@@ -88,7 +88,7 @@ inline std::string run_program(std::vector<std::string> command) {
   const TempFolder folder;
   const std::string output = folder.path() + "/output";
   Process process(std::move(command), output);
-  if (const int code = process.wait(patience); code != 0)
+  if (const int code = process.wait(etcd_patience); code != 0)
     throw std::runtime_error(fmt::format("exit code {}: {}", code, process.output_tail()));
   return read_file(output, Bytes(1 << 20)).value();
 }

@@ -107,7 +107,7 @@ TEST(EtcdClientFaults, EveryAnswerIsTrueWhenTheServerIsKilled) {
         }
       });
     }
-    test::wait_until("some writes", test::patience, [&] { return written > 50; });
+    test::wait_until("some writes", test::etcd_patience, [&] { return written > 50; });
     server.kill(0);
     threads.clear();
     server.restart(0);
@@ -127,8 +127,8 @@ TEST(EtcdClientFaults, WhatIsPendingIsDroppedWithoutACallWhenTheStoreGoes) {
   EtcdCluster server;
   bool called = false;
   {
-    const auto store = etcd_client(server.url(), {.timeout = test::patience});
-    const auto silent = etcd_client(fmt::format("etcd://127.0.0.1:{}", test::free_port()), {.timeout = test::patience});
+    const auto store = etcd_client(server.url(), {.timeout = test::etcd_patience});
+    const auto silent = etcd_client(fmt::format("etcd://127.0.0.1:{}", test::free_port()), {.timeout = test::etcd_patience});
     ASSERT_TRUE(store->put("/a", "1"));
     server.pause(0);
     for (Blocking* one : {store.get(), silent.get()}) {

@@ -36,7 +36,7 @@ std::map<std::string, Error> fill(Blocking& client, int round, int writes) {
 
 TEST(EtcdClientQuota, AWriteThatIsSaidToBeTooMuchMayBeDone) {
   test::EtcdCluster servers(1, {"--quota-backend-bytes=3000000"});
-  const auto client = etcd_client(servers.url(), {.timeout = test::patience});
+  const auto client = etcd_client(servers.url(), {.timeout = test::etcd_patience});
   // etcd sees how large it is only when it writes to the disk, some time later.
   std::map<std::string, Error> errors;
   for (int round = 0; round < 100 && errors.empty(); ++round) errors = fill(*client, round, 24);

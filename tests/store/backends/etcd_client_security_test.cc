@@ -162,7 +162,7 @@ class EtcdTls : public testing::Test {
 };
 
 TEST_F(EtcdTls, BothSidesShowACertificate) {
-  const auto good = client({file("good.pem"), file("good.pem"), file("good.key")}, test::patience);
+  const auto good = client({file("good.pem"), file("good.pem"), file("good.key")}, test::etcd_patience);
   const auto put = good->put("/a", "1");
   ASSERT_TRUE(put) << put.error().message << server_->output_tail();
 

@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 #include <store/backends/proto/etcd.grpc.pb.h>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <map>
@@ -273,7 +274,7 @@ TEST(EtcdStreams, WhatASlowConsumerHasNotTakenStaysWithTheServer) {
   });
   // Nothing more is written once all buffers are full. A slow server may seem so early, which proves less and breaks nothing.
   int before = -1, unchanged = 0;
-  test::wait_until("the server waits", test::patience, [&] {
+  test::wait_until("the server waits", test::etcd_patience, [&] {
     unchanged = written == before ? unchanged + 1 : 0;
     before = written;
     return unchanged > 10;
@@ -359,12 +360,12 @@ TEST_P(EtcdStreamsOn, BreaksLeaveNoGapAndNothingComesTwice) {
     }
   });
   for (int kills = 0; kills < 3; ++kills) {
-    test::wait_until("writes", test::patience, [&, before = written.load()] { return written > before + 50; });
+    test::wait_until("writes", test::etcd_patience, [&, before = written.load()] { return written > before + 50; });
     server_->kill(0);
     server_->restart(0);
     server_->wait_ready(0);
   }
-  test::wait_until("writes", test::patience, [&, before = written.load()] { return written > before; });
+  test::wait_until("writes", test::etcd_patience, [&, before = written.load()] { return written > before; });
   writing.request_stop();
   writing.join();
   Result<Committed> end = writer->put("/w/end", "");

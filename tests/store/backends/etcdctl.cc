@@ -8,7 +8,7 @@
 namespace evenkeel::test {
 namespace {
 
-constexpr Duration at_most = 60s;  // a bound for what hangs
+constexpr Duration etcdctl_at_most = 60s;  // a bound for what hangs
 
 // What etcdctl's client logs, with times, is not what it says.
 std::string without_log(const std::string& text) {
@@ -38,12 +38,12 @@ std::string Etcdctl::Running::error() const { return without_log(text_of(files_ 
 
 void Etcdctl::Running::wait_for(std::string_view text) {
   wait_until(
-      fmt::format("etcdctl to say {}", text), at_most, [&] { return out().find(text) != std::string::npos; },
+      fmt::format("etcdctl to say {}", text), etcdctl_at_most, [&] { return out().find(text) != std::string::npos; },
       [&] { return out() + error(); });
 }
 
 Said Etcdctl::Running::finish() {
-  const int code = process_->wait(at_most);
+  const int code = process_->wait(etcdctl_at_most);
   return {code, out(), error()};
 }
 

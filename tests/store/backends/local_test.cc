@@ -13,8 +13,8 @@
 namespace evenkeel::store::embedded {
 namespace {
 
-using test::TempFolder;
-using test::wait_until;
+using evenkeel::test::TempFolder;
+using evenkeel::test::wait_until;
 
 struct Opened {
   explicit Opened(const EngineOptions& options = {}) : engine(*Engine::open(folder.path() + "/data", options)) {}

@@ -240,7 +240,8 @@ void wait_until(std::string_view what, Duration at_most, const std::function<boo
   const Instant until = later(clock.now(), at_most);
   while (!holds()) {
     if (clock.now() >= until)
-      throw std::runtime_error(fmt::format("{} did not come within {}{}", what, format(at_most), detail ? "\n" + detail() : ""));
+      throw std::runtime_error(
+          fmt::format("{} did not come within {}{}", what, evenkeel::format(at_most), detail ? "\n" + detail() : ""));
     std::this_thread::sleep_for(10ms);
   }
 }

@@ -13,15 +13,15 @@
 namespace evenkeel::store::embedded {
 namespace {
 
-using test::Calls;
-using test::Etcdctl;
-using test::OurServer;
-using test::Process;
-using test::Said;
-using test::TempFolder;
-using test::text_of;
-using test::Watches;
-using test::write_text;
+using evenkeel::test::Calls;
+using evenkeel::test::Etcdctl;
+using evenkeel::test::OurServer;
+using evenkeel::test::Process;
+using evenkeel::test::Said;
+using evenkeel::test::TempFolder;
+using evenkeel::test::text_of;
+using evenkeel::test::Watches;
+using evenkeel::test::write_text;
 namespace pb = etcdserverpb;
 
 // An authority with a server's and a client's certificate, and another authority that nobody should trust.
@@ -387,14 +387,14 @@ TEST(ServerUsers, AreNotReadAnewWhereThereAreNone) {
   EXPECT_TRUE(Calls(ours.server->address()).range("/c/x").ok());
 }
 
-class HandClock final : public Clock {
+class SetClock final : public Clock {
  public:
   Instant now() const override { return time; }
   Instant time = Instant(1h);
 };
 
 TEST(ServerUsers, LoseATokenThatTheyDoNotUse) {
-  HandClock clock;
+  SetClock clock;
   auto parsed = Users::parse(users_file(), "users.yaml");
   ASSERT_TRUE(parsed) << parsed.error().message;
   detail::Access access(*std::move(parsed), clock);

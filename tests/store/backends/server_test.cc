@@ -10,10 +10,10 @@
 namespace evenkeel::store::embedded {
 namespace {
 
-using test::EtcdCluster;
-using test::Etcdctl;
-using test::Said;
-using test::TempFolder;
+using evenkeel::test::EtcdCluster;
+using evenkeel::test::Etcdctl;
+using evenkeel::test::Said;
+using evenkeel::test::TempFolder;
 
 struct Ours {
   Ours() : engine(*Engine::open(folder.path() + "/data", {})), server(*Server::start(*engine, {.listen = "127.0.0.1:0"})) {}
@@ -280,7 +280,7 @@ TEST(Server, IsMirroredIntoEtcdAndBack) {
     from.run({"put", prefix + "before", "1"});
     auto running = from.start({"make-mirror", "--prefix", prefix, "--dest-prefix", "mirror/" + prefix, to.endpoint()});
     const auto wait_for = [&](const std::string& wanted) {
-      test::wait_until(
+      evenkeel::test::wait_until(
           "the mirror", 60s,
           [&] {
             return to.run({"get", "mirror/" + prefix, "--prefix"}).out == wanted;
@@ -316,7 +316,7 @@ TEST(Server, StandsEtcdctlsLoad) {
   Etcdctl ctl(ours.server->address());
   // The whole takes a minute and judges the machine; that it gets going is what can fail here.
   auto running = ctl.start({"check", "perf"});
-  test::wait_until("its first puts", 60s, [&] {
+  evenkeel::test::wait_until("its first puts", 60s, [&] {
     return ours.engine->range({.span = {"/etcdctl-check-perf/", "/etcdctl-check-perf0"}, .count_only = true})->count > 100;
   });
   EXPECT_TRUE(running->process().running());

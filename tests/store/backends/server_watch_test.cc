@@ -10,9 +10,9 @@
 namespace evenkeel::store::embedded {
 namespace {
 
-using test::Calls;
-using test::OurServer;
-using test::Watches;
+using evenkeel::test::Calls;
+using evenkeel::test::OurServer;
+using evenkeel::test::Watches;
 namespace pb = etcdserverpb;
 
 TEST(ServerWatch, GivesIdsAsEtcdDoes) {
@@ -182,9 +182,9 @@ TEST(ServerWatch, IsForgottenWithItsClient) {
     Watches watches(calls);
     watches.create(watches.request_of("a"));
     // The answer may come before the engine knows of it.
-    test::wait_until("the watch", 60s, [&] { return ours.engine->status().watchers == 1; });
+    evenkeel::test::wait_until("the watch", 60s, [&] { return ours.engine->status().watchers == 1; });
   }
-  test::wait_until("the watch's end", 60s, [&] { return ours.engine->status().watchers == 0; });
+  evenkeel::test::wait_until("the watch's end", 60s, [&] { return ours.engine->status().watchers == 0; });
 }
 
 std::size_t resident_bytes() {

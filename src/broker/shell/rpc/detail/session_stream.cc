@@ -6,7 +6,7 @@ namespace evenkeel::broker::detail {
 namespace {
 
 // What one message to a client carries at most. A delivery is at most a cookie and a sentence longer.
-constexpr std::size_t batch_max = 1024;
+constexpr std::size_t deliveries_max = 1024;
 constexpr std::size_t batch_bytes_max = 256 * 1024;
 
 // The whole of a buffer, and its parse.
@@ -94,7 +94,7 @@ void SessionStream::write_next() {
   v1::ServerMessage message;
   if (welcome_) *message.mutable_welcome() = *std::exchange(welcome_, std::nullopt);
   std::size_t bytes = 0;
-  for (std::size_t count = 0; count < batch_max && bytes < batch_bytes_max && !waiting_.empty(); ++count) {
+  for (std::size_t count = 0; count < deliveries_max && bytes < batch_bytes_max && !waiting_.empty(); ++count) {
     bytes += waiting_.front().cookie.size() + waiting_.front().message.size();
     *message.add_deliveries() = wire::to_wire(waiting_.front());
     waiting_.pop_front();

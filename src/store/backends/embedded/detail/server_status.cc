@@ -10,7 +10,7 @@ namespace {
 
 using grpc::StatusCode;
 
-constexpr std::array<std::pair<std::string_view, StatusCode>, 22> known = {{
+constexpr std::array<std::pair<std::string_view, StatusCode>, 22> known_codes = {{
     {words::empty_key, StatusCode::INVALID_ARGUMENT},
     {words::key_not_found, StatusCode::INVALID_ARGUMENT},
     {words::value_provided, StatusCode::INVALID_ARGUMENT},
@@ -61,7 +61,7 @@ std::string_view go_name(StatusCode code) {
 }  // namespace
 
 grpc::Status to_status(const Error& error) {
-  for (const auto& [text, code] : known) {
+  for (const auto& [text, code] : known_codes) {
     if (error.message == text) return {code, error.message};
   }
   switch (error.code) {

@@ -6,8 +6,8 @@
 namespace evenkeel::store::etcd::detail {
 namespace {
 
-constexpr Duration pause_first = 20ms;
-constexpr Duration pause_max = 1s;
+constexpr Duration watch_pause_first = 20ms;
+constexpr Duration watch_pause_max = 1s;
 
 }  // namespace
 
@@ -180,7 +180,7 @@ void Watch::failed(const Verdict& verdict) {
 
 void Watch::again() {
   leave_stream();
-  const Duration pause = std::min(pause_first * (1 << std::min(failures_, 6)), pause_max);
+  const Duration pause = std::min(watch_pause_first * (1 << std::min(failures_, 6)), watch_pause_max);
   const bool first = failures_++ == 0;
   core_.delays.after(first ? Duration{} : pause, guarded([](Watch& self) { self.run(); }));
 }
