@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <atomic>
 #include <future>
+#include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "evenkeel/base/rng.h"
@@ -412,7 +414,7 @@ TEST_F(ZooKeeperClient, GoesInTheMiddleOfAnAnswer) {
   }
 }
 
-// A wire that can be cut.
+// A wire that can be cut, and can keep answers for itself for a while.
 class Wire {
  public:
   explicit Wire(std::uint16_t to) : to_(to), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -438,6 +440,8 @@ class Wire {
   void mend() { cut_ = false; }
   // From now on about every so manieth piece of what passes is lost, and its connection with it.
   void tear_every(std::uint64_t pieces) { tear_every_ = pieces; }
+  void hold_answers(bool hold) { hold_ = hold; }
+  std::uint64_t asked() const { return asked_; }  // pieces that clients have sent
 
  private:
   static sockaddr_in address(std::uint16_t port) {
@@ -450,6 +454,7 @@ class Wire {
   void drop_all() {
     for (const auto& [from, to] : ends_) ::close(from);
     ends_.clear();
+    clients_.clear();
   }
   void accept_one() {
     const int client = ::accept(listener_, nullptr, nullptr);
@@ -462,19 +467,22 @@ class Wire {
     }
     ends_[client] = server;
     ends_[server] = client;
+    clients_.insert(client);
   }
   // False: this end is over, and the other one with it.
   bool pass_on(int from) {
     char buffer[65536];
     const ssize_t got = ::recv(from, buffer, sizeof(buffer), 0);
     if (tear_every_ > 0 && rng_.chance(1, tear_every_)) return false;
+    if (got > 0 && clients_.contains(from)) ++asked_;
     return got > 0 && ::send(ends_[from], buffer, static_cast<std::size_t>(got), MSG_NOSIGNAL) == got;
   }
   void carry(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       if (cut_) drop_all();
       std::vector<pollfd> waiting{{listener_, POLLIN, 0}};
-      for (const auto& [from, to] : ends_) waiting.push_back({from, POLLIN, 0});
+      for (const auto& [from, to] : ends_)
+        if (!hold_ || clients_.contains(from)) waiting.push_back({from, POLLIN, 0});
       if (::poll(waiting.data(), waiting.size(), 20) <= 0) continue;
       for (const pollfd& one : waiting) {
         if (one.revents == 0) continue;
@@ -485,6 +493,7 @@ class Wire {
           for (const int fd : {one.fd, other}) {
             ::close(fd);
             ends_.erase(fd);
+            clients_.erase(fd);
           }
         }
       }
@@ -496,10 +505,29 @@ class Wire {
   std::uint16_t port_ = 0;
   std::atomic<bool> cut_ = false;
   std::atomic<std::uint64_t> tear_every_ = 0;
+  std::atomic<bool> hold_ = false;
+  std::atomic<std::uint64_t> asked_ = 0;
   Rng rng_ = Rng(1);
   std::map<int, int> ends_;
+  std::set<int> clients_;  // the ends that lead to them
   std::jthread thread_;
 };
+
+// As a server that sleeps on a request until another one comes.
+TEST_F(ZooKeeperClient, AsksAgainWhileItHasNoAnswer) {
+  Wire wire(server()->port(0));
+  const auto store =
+      open_at(fmt::format("zk://127.0.0.1:{}{}", wire.port(), path()), {.timeout = patience, .lease_ttl = patience});
+  ASSERT_TRUE(good(store->put("/a", "1")));
+  wire.hold_answers(true);
+  const std::uint64_t before = wire.asked();
+  auto put = std::async(std::launch::async, [&] { return store->put("/a", "2"); });
+  wait_until("a second question", patience, [&] { return wire.asked() >= before + 2; });
+  EXPECT_EQ(put.wait_for(0s), std::future_status::timeout);
+  wire.hold_answers(false);
+  ASSERT_TRUE(good(put.get()));
+  EXPECT_EQ(value_of(*store, "/a"), "2");
+}
 
 TEST_F(ZooKeeperClient, BeginsANewSessionWhenTheOldOneExpired) {
   Wire wire(server()->port(0));

@@ -17,6 +17,7 @@ constexpr std::size_t waiters_kept = 256;   // above it, those whose owner is go
 constexpr Duration reopen_after = 1s;       // when no server's name could be resolved
 constexpr Duration name_patience = 500ms;   // for other servers' names, once there is one
 constexpr Duration close_patience = 1s;     // of the destructor
+constexpr Duration nudge_every = 250ms;     // far above what a busy server takes, far below what a caller or a session bears
 
 NodeStat stat_of(const Stat* stat) {
   if (!stat) return {};
@@ -345,10 +346,26 @@ void Connection::start(Start start_call, OnReply on_reply) {
   const int code = start_call(borrowed);
   if (code == ZOK) {
     borrowed.on_reply = std::move(on_reply);  // taken on this thread only, so not before we return
-    return;
+    return nudge_later();
   }
   pending_.erase(borrowed.id);
   fail_soon(std::move(on_reply), code);
+}
+
+void Connection::nudge_later() {
+  if (std::exchange(will_nudge_, true)) return;
+  loop_.post_after(nudge_every, [weak = weak_from_this()] {
+    if (const auto alive = weak.lock()) alive->nudge();
+  });
+}
+
+void Connection::nudge() {
+  will_nudge_ = false;
+  if (pending_.empty()) return;
+  const bool waits = std::exchange(oldest_, pending_.begin()->first) == oldest_;
+  if (!waits || !ready_ || pending_.size() >= in_flight_max) return nudge_later();
+  start([this](Pending& pending) { return zoo_awexists(handle_, "/", nullptr, nullptr, &Pending::on_stat, &pending); },
+        [](const Reply&) {});
 }
 
 // The path is looked at by the member that is connected; what counts is that it has caught up.

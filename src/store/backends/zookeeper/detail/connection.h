@@ -11,6 +11,9 @@
 // read by a call made now is at least as new.
 // Watches are one-shot, by path: whoever listens hears of every path that fired, and reads again what concerns it. The C client keeps one
 // watch for each path, whoever asked, so what nobody listens to any longer costs one entry until it fires.
+//
+// A leader of ZooKeeper 3.8 now and then sleeps on a request until another one reaches it, and the C client does not ping while it waits for an
+// answer: who is alone there lost its connection over it. So what is not answered within `nudge_every` is followed by a small read.
 
 #include <cstdint>
 #include <deque>
@@ -104,6 +107,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   using Start = std::move_only_function<int(Pending&)>;
   void call(Start start, OnReply on_reply);
   void start(Start start, OnReply on_reply);
+  void nudge_later();
+  void nudge();
   void fail_soon(OnReply on_reply, int code);
   void drain();
 
@@ -124,6 +129,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string trouble_;
   Revision known_;
   std::map<std::uint64_t, std::unique_ptr<Pending>> pending_;
+  bool will_nudge_ = false;
+  std::uint64_t oldest_ = 0;                     // of those under way, when it was last looked at
   std::deque<std::pair<Start, OnReply>> queue_;  // beyond `in_flight_max`
   std::vector<Waiter> waiters_;
   std::vector<Listener*> listeners_;
