@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "evenkeel/place/engine.h"
@@ -83,15 +84,71 @@ TEST(Pick, PrefersLargeReplicasWhileItIsHot) {
   Rng rng(2);
   pick.measure(measured, Reach(measured), rng);
   EXPECT_EQ(pick.by_scale().back(), 0u);
-  pick.set(10, 0);
+  pick.set(measured, 10, 0);
   EXPECT_GT(picked_first(pick), 400) << "half of the draws, and one in a hundred of the others";
-  pick.set(10, 0.5);
+  pick.set(measured, 10, 0.5);
   EXPECT_LT(picked_first(pick), 400);
   EXPECT_GT(picked_first(pick), 150);
-  pick.set(1e6, 0);
+  pick.set(measured, 1e6, 0);
   EXPECT_LT(picked_first(pick), 30) << "nobody is large where it is as hot as that";
-  pick.set(10, 1);
+  pick.set(measured, 10, 1);
   EXPECT_LT(picked_first(pick), 30) << "in the end all are alike";
+}
+
+// The first two replicas change places.
+void exchange(State& state) {
+  Trial trial(state);
+  state.apply(trial.swap(0, 1));
+}
+
+Problem hundred(std::uint32_t nodes) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas;
+  for (std::uint32_t i = 0; i < 100; ++i) replicas.emplace_back(1, i % nodes);
+  return plain_problem(nodes, 100, 100, replicas);
+}
+
+TEST(Pick, PrefersWhoIsAwayInTheEnd) {
+  const Problem problem = hundred(20);
+  State state(problem);
+  exchange(state);
+  Pick pick(state);
+  pick.set(state, 1, 0);
+  EXPECT_LT(picked_first(pick), 30);
+  pick.set(state, 1, 1);
+  EXPECT_GT(picked_first(pick), 200) << "half of the draws are for two";
+  EXPECT_LT(picked_first(pick), 320);
+  const State at_home(problem);
+  Pick nobody(at_home);
+  nobody.set(at_home, 1, 1);
+  EXPECT_LT(picked_first(nobody), 30) << "nobody is away";
+}
+
+// Of the swaps that are drawn for replica 0 first, how many in a hundred are with replica 1.
+int swapped_home(State& state) {
+  Rng rng(1);
+  ChangeDraw draw(state, rng, Manner::bold);
+  Trial trial(state);
+  int all = 0, home = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    if (!draw.next(trial) || trial.steps().size() != 2 || trial.steps()[0].replica != 0) continue;
+    ++all;
+    home += trial.steps()[1].replica == 1 ? 1 : 0;
+  }
+  return 100 * home / std::max(all, 1);
+}
+
+TEST(ChangeDraw, SwapsLeadHome) {
+  Problem problem = hundred(20);
+  State state(problem);
+  exchange(state);
+  EXPECT_GT(swapped_home(state), 15) << "half of them are with one of the five there, rather one who is away too";
+  State at_home(problem);
+  EXPECT_LT(swapped_home(at_home), 5);
+  problem.frozen.assign(100, 0);
+  problem.frozen[1] = 1;
+  State frozen(problem);
+  exchange(frozen);
+  EXPECT_EQ(swapped_home(frozen), 0) << "who may not move is nobody's partner";
 }
 
 TEST(Pick, LeavesOutWhatIsFrozenOrNowhere) {

@@ -7,6 +7,7 @@ namespace {
 constexpr std::uint64_t of = 1024, swaps = 307, leads = 64;  // in 1024: how often these are drawn; all others are shifts
 // The thrifty manner has a price on being away, and needs this less.
 constexpr std::uint64_t homecoming_bold = 512, homecoming_thrifty = 300;
+constexpr int partners_looked_at = 3;
 
 }  // namespace
 
@@ -39,8 +40,19 @@ bool ChangeDraw::shift(Trial& trial) {
   return true;
 }
 
+// Who is away often changes places with somebody at its home, rather one who is away too: where there is no room, nobody comes home otherwise.
+std::uint32_t ChangeDraw::partner(std::uint32_t replica) {
+  const std::uint32_t at = state_.at(replica), home = state_.home(replica);
+  if (home == at || home == none || rng_.next() % of >= homecoming_) return pick_.any(rng_);
+  const auto there = state_.replicas_on(home);
+  if (there.empty()) return replica;
+  std::uint32_t other = there[rng_.below(there.size())];
+  for (int i = 1; i < partners_looked_at && state_.home(other) == home; ++i) other = there[rng_.below(there.size())];
+  return is_frozen(state_.problem(), other) ? replica : other;
+}
+
 bool ChangeDraw::swap(Trial& trial) {
-  const std::uint32_t one = pick_.any(rng_), other = pick_.any(rng_);
+  const std::uint32_t one = pick_.any(rng_), other = partner(one);
   if (state_.at(one) == state_.at(other)) return false;
   trial.swap(one, other);
   return true;

@@ -97,7 +97,7 @@ std::uint32_t Eject::leaver(std::uint32_t node, std::uint32_t forced, const Exce
   for (std::size_t i = 0; i < leavers_tried; ++i) {
     const std::uint32_t replica = there[rng_.below(there.size())];
     if (replica == forced || (held && state_.home(replica) == node)) continue;
-    if (!problem.frozen.empty() && problem.frozen[replica] != 0) continue;
+    if (is_frozen(problem, replica)) continue;
     const Amount load = problem.load(problem.replica_load[replica])[excess.dimension];
     const bool enough = load >= excess.amount, best_enough = best_load >= excess.amount;
     if (load > 0 &&

@@ -125,7 +125,7 @@ class Search {
                                     : static_cast<double>(tried() - tried_before) / static_cast<double>(length);
       if (part >= 1) return;
       anneal_.set(part / cooling_part);
-      draw_.pick().set(anneal_.temperature(), part);
+      draw_.pick().set(state_, anneal_.temperature(), part);
       if (part > known_after) weigh_chains(static_cast<double>(tried() - tried_before) / part);
       round();
     }

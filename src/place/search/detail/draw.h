@@ -3,7 +3,8 @@
 //
 // A replica that is away is often drawn to go home. There is one home and there are many other nodes: without that, chance alone keeps
 // replicas away that gain nothing by it, and each of them takes room that a replica with better reasons would need; where who leaves holds
-// its room until it has left, that room is what runs out first. On tight instances this one rule is worth more than all others.
+// its room until it has left, that room is what runs out first. On tight instances this one rule is worth more than all others. Swaps lead
+// home as often: who finds no room there takes the place of another who is away from its own.
 //
 // Cost: O(1) a draw; memory O(replicas), and what Reach takes.
 
@@ -31,6 +32,7 @@ class ChangeDraw {
   const Reach& reach() const { return reach_; }
 
  private:
+  std::uint32_t partner(std::uint32_t replica);  // itself: there is none
   bool swap(Trial& trial);
   bool lead(Trial& trial);
 
