@@ -316,6 +316,8 @@ void Machine::Work::finish(std::uint32_t u, Draft& draft) {
   Unit& unit = world_.units[u];
   Commit& commit = draft.commit;
   if (unit.stale_targets.empty()) commit.records.spec = world_.workloads[unit.workload].hash;
+  commit.records.shards.reserve(unit.shards.size());
+  commit.view.shards.reserve(unit.shards.size());
   for (std::uint32_t slot = 0; slot < unit.shards.size(); ++slot) {
     const auto found = draft.changed.find(slot);
     const ShardRecord& record = found == draft.changed.end() ? unit.records[slot] : found->second.record;
@@ -329,7 +331,7 @@ void Machine::Work::finish(std::uint32_t u, Draft& draft) {
     Target target = target_of(unit, commit.records, node);
     if (target.replicas.empty()) {
       commit.untargeted.push_back(target.node);
-    } else {
+    } else if (!world_.nodes[node].facts.over) {  // else nobody reads it: who comes back is another incarnation
       commit.targets.push_back(std::move(target));
     }
   }

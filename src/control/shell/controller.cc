@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "evenkeel/base/overloaded.h"
+#include "evenkeel/control/shell/batch.h"
 #include "evenkeel/control/shell/documents.h"
 #include "evenkeel/locks/election.h"
 #include "evenkeel/place/place.h"
@@ -295,6 +296,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     ++life_;
     revisions_.clear();
     writing_.clear();
+    alone_.clear();
     held_back_.clear();
     unread_.clear();
     unreadable_.clear();
@@ -414,7 +416,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     for (Event& event : out.events) {
       if (on_event_) on_event_(event);
     }
-    for (Commit& commit : out.commits) write(std::move(commit));
+    write(out.commits);
     for (const Put& put : out.puts) write(put);
     if (out.plan) {
       options_.planner(std::move(*out.plan), guarded([this, office = epoch_](place::Plan plan) {
@@ -437,8 +439,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     });
   }
 
-  void guard(store::Txn& txn) const {
-    if (options_.machine.broken != Broken::unguarded_writes) txn.compare(*guard_);
+  // Of every write: this is still the one that acts.
+  std::optional<store::Compare> guard() const {
+    return options_.machine.broken == Broken::unguarded_writes ? std::nullopt : guard_;
   }
 
   store::Compare as_known(const std::string& key) const {
@@ -451,17 +454,31 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     return unreadable_.contains(key) && options_.machine.broken != Broken::write_over_newer;
   }
 
-  void write(Commit commit) {
+  // Together, as many as a txn takes. What is urgent comes first, and does not wait for the rest.
+  void write(const std::vector<Commit>& commits) {
     if (!guard_) return;
-    const WorkloadId workload = commit.records.workload;
+    Batch batch(guard());
+    bool urgent = false;
+    for (const Commit& commit : commits) {
+      auto part = part_of(commit);
+      if (!part) continue;
+      if (!batch.takes(*part) || urgent != commit.urgent) send(std::exchange(batch, Batch(guard())));
+      urgent = commit.urgent;
+      batch.add(*std::move(part));
+    }
+    send(std::move(batch));
+  }
+
+  // What a commit writes, and what it must find; nothing: it is not to be written.
+  std::optional<Batch::Part> part_of(const Commit& commit) {
+    const WorkloadId& workload = commit.records.workload;
     const Bucket bucket = commit.records.bucket;
     const std::string shards = keys_.shards(workload, bucket), view = keys_.view(workload, bucket);
     if (is_newer(shards)) {  // the truth is not written over; the bucket rests until it can be read
       loop_.post(guarded([this, workload, bucket] { feed(Answered{workload, bucket, Answered::Outcome::unknown}); }));
-      return;
+      return std::nullopt;
     }
     store::Txn txn;
-    guard(txn);
     txn.compare(as_known(shards));
     if (commit.erases) {
       txn.erase(shards).erase(view);
@@ -476,11 +493,22 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       txn.compare(as_known(order)).erase(order);  // not another one that has come since
     }
     writing_.insert({workload, bucket});
-    store_.txn(std::move(txn), in_this_life([this, workload, bucket, office = epoch_, erases = commit.erases,
-                                             begun = loop_.now()](Result<store::Committed> done) {
+    return Batch::Part{{workload, bucket, commit.erases}, std::move(txn), alone_.contains({workload, bucket})};
+  }
+
+  void send(Batch batch) {
+    if (batch.empty()) return;
+    store::Txn txn = batch.take_txn();
+    store_.txn(std::move(txn), in_this_life([this, of = batch.of(), office = epoch_,
+                                             begun = loop_.now()](const Result<store::Committed>& done) {
                  measure(begun, done);
-                 if (office != epoch_) return read_again(workload, bucket);  // of another office than this
-                 answered(workload, bucket, erases, std::move(done));
+                 for (const Batch::Bucketed& one : of) {
+                   if (office != epoch_) {  // of another office than this
+                     read_again(one.workload, one.bucket);
+                   } else {
+                     answered(one, done);
+                   }
+                 }
                }));
   }
 
@@ -490,8 +518,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     options_.on_commit(loop_.now() - begun, !done ? Outcome::unknown : done->succeeded ? Outcome::done : Outcome::moved);
   }
 
-  void answered(const WorkloadId& workload, Bucket bucket, bool erases, Result<store::Committed> done) {
+  void answered(const Batch::Bucketed& one, const Result<store::Committed>& done) {
+    const auto& [workload, bucket, erases] = one;
     if (done && done->succeeded && active_) {
+      alone_.erase({workload, bucket});
       for (const std::string& key : {keys_.shards(workload, bucket), keys_.view(workload, bucket)}) {
         if (erases) {
           revisions_.erase(key);
@@ -503,6 +533,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       feed(Answered{workload, bucket, Answered::Outcome::done});
       return take_held_back(workload, bucket);
     }
+    alone_.emplace(workload, bucket);
     feed(Answered{workload, bucket, done ? Answered::Outcome::moved : Answered::Outcome::unknown});
     read_again(workload, bucket);
   }
@@ -573,7 +604,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void write(const Put& put) {
     if (!guard_) return;
     store::Txn txn;
-    guard(txn);
+    if (const auto guarding = guard()) txn.compare(*guarding);
     const std::string key = key_of(put.key);
     if (is_newer(key)) return;
     if (put.key.kind != Key::Kind::waits) txn.compare(as_known(key));
@@ -607,6 +638,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::uint32_t life_ = 0;                                      // of the store, as far as this one has seen it go back
   std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
+  std::set<std::pair<WorkloadId, Bucket>> alone_;  // not written the last time: whatever was wrong, the next time no others fail with it
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
   std::map<std::string, std::pair<Key, store::Change>> unread_;  // seen, and not looked at yet: only by a standby
   Timer reading_;
