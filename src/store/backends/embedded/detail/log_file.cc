@@ -1,6 +1,9 @@
 #include "evenkeel/store/backends/embedded/detail/log_file.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 namespace evenkeel::store::embedded::detail {
 namespace {
@@ -14,9 +17,11 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// How far ahead: a small store's log stays small, a busy one's is extended seldom. Each extension is a write and a sync of its own.
+// How far ahead: a small store's log stays small, a busy one's has room for a second of writing. Each extension is a write and a sync of its own;
+// in pieces, so that a sync of what is written never waits long for zeros.
 constexpr std::uint64_t ahead_bytes_min = 256 << 10;
 constexpr std::uint64_t ahead_bytes_max = 4 << 20;
+constexpr std::uint64_t piece_bytes = 256 << 10;
 
 // RocksDB takes a full disk into its own hands, and then looks every few seconds whether there is space; of other errors some are final to
 // it. Here it is the writer who tries again, at each write: so all errors of writing are told as ones that may pass.
@@ -55,28 +60,28 @@ class LogFile final : public FSWritableFile {
       : files_(files), name_(std::move(name)), file_(std::move(file)) {}
 
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
-    if (!failure_.ok()) return failure_;
-    if (written_ + data.size() > filled_) failure_ = fill(written_ + data.size(), options, debug);
-    if (failure_.ok()) failure_ = may_pass(file_->Write(written_, data, options, debug));
-    if (failure_.ok()) written_ += data.size();
-    return failure_;
+    const std::uint64_t end = written_ + data.size();
+    if (auto room = make_room(end); !room.ok()) return room;
+    if (auto done = file_->Write(written_, data, options, debug); !done.ok()) return fail(may_pass(done));
+    written_ = end;
+    ask_for_more();
+    return IOStatus::OK();
   }
   IOStatus Append(const Slice& data, const IOOptions& options, const rocksdb::DataVerificationInfo& /*unused*/,
                   IODebugContext* debug) override {
     return Append(data, options, debug);
   }
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
-    if (!failure_.ok()) return failure_;
+    if (const std::lock_guard lock(mutex_); !failure_.ok()) return failure_;
     const auto synced = file_->Sync(options, debug);
-    if (!synced.ok()) failure_ = may_pass(IOStatus::IOError(std::string(log_sync_failed), synced.ToString()));
-    return failure_;
+    return synced.ok() ? synced : fail(unsynced(synced));
   }
   IOStatus Flush(const IOOptions& /*unused*/, IODebugContext* /*unused*/) override { return IOStatus::OK(); }
-  // Other threads may sync while one appends; but `failure_` is theirs together, so not here.
   bool IsSyncThreadSafe() const override { return false; }
   std::uint64_t GetFileSize(const IOOptions& /*unused*/, IODebugContext* /*unused*/) override { return written_; }
   IOStatus Close(const IOOptions& options, IODebugContext* debug) override {
     if (!file_) return IOStatus::OK();
+    stop();
     auto closed = file_->Close(options, debug);
     file_.reset();
     if (closed.ok() && filled_ > written_) closed = files_.Truncate(name_, written_, options, debug);
@@ -85,22 +90,89 @@ class LogFile final : public FSWritableFile {
   ~LogFile() override { Close({}, nullptr).PermitUncheckedError(); }
 
  private:
-  // Zeros up to at least `needed`, on the disk before anything of them is overwritten.
-  IOStatus fill(std::uint64_t needed, const IOOptions& options, IODebugContext* debug) {
-    const auto to = needed + std::clamp(filled_, ahead_bytes_min, ahead_bytes_max);
-    const std::string zeros(to - filled_, '\0');
-    auto done = file_->Write(filled_, zeros, options, debug);
-    if (done.ok()) done = file_->Fsync(options, debug);
-    if (done.ok()) filled_ = to;
-    return may_pass(done);
+  static IOStatus unsynced(const IOStatus& status) {
+    return may_pass(IOStatus::IOError(std::string(log_sync_failed), status.ToString()));
+  }
+
+  IOStatus fail(const IOStatus& status) {
+    const std::lock_guard lock(mutex_);
+    if (failure_.ok()) failure_ = status;
+    return failure_;
+  }
+
+  // Zeros up to there at least, on the disk before anything of them is overwritten.
+  IOStatus make_room(std::uint64_t end) {
+    std::unique_lock lock(mutex_);
+    if (failure_.ok() && end > filled_) {
+      wake_.wait(lock, [&] { return !filling_; });  // its zeros are not to come over what is written now
+      if (failure_.ok() && end > filled_) failure_ = may_pass(fill(end - filled_ + ahead_bytes_min));
+    }
+    return failure_;
+  }
+  IOStatus fill(std::uint64_t bytes) {
+    const std::string zeros(bytes, '\0');
+    auto done = file_->Write(filled_, zeros, {}, nullptr);
+    if (done.ok()) done = file_->Fsync({}, nullptr);
+    if (done.ok()) filled_ += bytes;
+    return done;
+  }
+
+  // Whoever writes shall not wait for zeros: they are written beside it, by a thread of their own, while there is still room.
+  void ask_for_more() {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t wanted = written_ + std::clamp(written_, ahead_bytes_min, ahead_bytes_max);
+    if (wanted < filled_ + piece_bytes || !failure_.ok()) return;
+    wanted_ = wanted;
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    wake_.notify_all();
+  }
+
+  // Through a handle of its own: the kernel tells each handle once that something could not be written, so that none is told in place of another.
+  void run() {
+    std::unique_ptr<FSRandomRWFile> own;
+    if (!files_.NewRandomRWFile(name_, {}, &own, nullptr).ok()) return;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      wake_.wait(lock, [&] { return stop_ || (failure_.ok() && wanted_ > filled_); });
+      if (stop_) return;
+      filling_ = true;
+      const std::uint64_t at = filled_;
+      lock.unlock();
+      const std::string zeros(piece_bytes, '\0');
+      auto done = own->Write(at, zeros, {}, nullptr);
+      if (done.ok()) done = own->Fsync({}, nullptr);
+      lock.lock();
+      filling_ = false;
+      if (done.ok()) {
+        filled_ += piece_bytes;
+      } else {
+        wanted_ = filled_;  // what is wrong is found out by who writes, if it comes to that
+      }
+      wake_.notify_all();
+    }
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
   }
 
   FileSystem& files_;
   std::string name_;
   std::unique_ptr<FSRandomRWFile> file_;
-  std::uint64_t written_ = 0;
+  std::uint64_t written_ = 0;  // its writer's
+  std::mutex mutex_;           // of all that follows
   std::uint64_t filled_ = 0;
+  std::uint64_t wanted_ = 0;  // zeros up to there
+  bool filling_ = false;      // the thread is at it, from `filled_` on
   IOStatus failure_;
+  bool stop_ = false;
+  std::condition_variable wake_;
+  std::thread thread_;
 };
 
 class LogFileSystem final : public rocksdb::FileSystemWrapper {
