@@ -173,7 +173,7 @@ void Participant::Work::wait_to_be_told(const WorkloadDocument& workload) {
 void Participant::Work::join() {
   if (stage_ != Stage::staying) return;
   writer_ = std::make_shared<detail::ReportWriter>(
-      store_, keys_.report_prefix(options_.node.name), detail::ReportWriter::Gather{options_.gather, 5 * options_.gather},
+      store_, keys_.report_prefix(options_.node.name), detail::ReportWriter::Gather{options_.gather, 25 * options_.gather},
       detail::ReportWriter::Hooks{.may_write = [this] { return session_ && session_->valid(); },
                                   .on_idle =
                                       [this] {

@@ -31,7 +31,7 @@ struct ParticipantOptions {
   // what is new since the last. Empty: nobody knows, and every tenth says everything.
   std::function<bool()> pulse_all;
   Duration pulse = {};  // how often; 0: a third of the session's ttl
-  // Reports are written so long after the first change that others are written with it, and up to five times as long while handlers are at something
+  // Reports are written so long after the first change that others are written with it, and up to 25 times as long while handlers are at something
   // urgent. 0: at once.
   Duration gather = {};
   std::function<void(const Stuck&)> on_stuck;
