@@ -389,7 +389,7 @@ void Machine::Work::ask_for_plan() {
   if (!world_.plan_due || planning_ || !may_move()) return;
   if (!plan_since_) plan_since_ = now_;
   // A problem is made of all shards, which takes as long as the fail-over of hundreds of them: leadership goes first.
-  const Instant quiet = std::max(*plan_since_, led_) + options_.plan_pause;
+  const Instant quiet = std::max(*plan_since_ + options_.plan_pause, led_ + options_.plan_rest);
   const Instant due = std::min(quiet, *plan_since_ + options_.plan_patience);
   if (now_ < due) return wake_at(due);
   plan_since_.reset();
