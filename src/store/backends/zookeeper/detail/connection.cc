@@ -169,6 +169,9 @@ Connection::Opened Connection::start_client(const Url& url, const OpenOptions& o
   session->handle = zookeeper_init2(servers.c_str(), &Bridge::on_session, static_cast<int>(timeout), nullptr,
                                     session->bridge.get(), ZOO_NO_LOG_CLIENTENV, [](const char*) {});
   if (!session->handle) return opened;
+  // Otherwise it resolves all names each time it looks whether there is something to read, which takes most of its time; when a connection is lost it does so
+  // anyway.
+  zoo_set_servers_resolution_delay(session->handle, -1);
   if (!options.access.user.empty()) {
     const std::string login = fmt::format("{}:{}", options.access.user, options.access.password);
     // Failure comes as an event.
