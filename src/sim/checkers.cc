@@ -41,7 +41,7 @@ class Checkers::Work {
   void take_report(const Put& put);
   void check_kept(const Key& key, const std::optional<Report>& report);
   void take_bucket(const Put& records, const std::vector<Put>& puts);
-  void take_shard(const ShardId& shard, ShardRecord after, ShardView view);
+  bool take_shard(const ShardId& shard, ShardRecord after, ShardView view);
   void take_targets(const std::vector<Put>& puts);
   std::optional<std::string> unrest_of(const ShardId& id, const ShardEvidence& shard) const;
   void check_target(const Target& target, const Target* before);
@@ -59,7 +59,7 @@ class Checkers::Work {
   detail::Findings findings_;
   bool detailed_ = false;                  // the violation says what the record was
   std::unordered_set<std::string> paths_;  // of everything that is there
-  std::set<ShardId> told_changed_;         // in this txn
+  std::map<ShardId, Bucket> told_changed_;  // in this txn, and where
   std::uint64_t changes_ = 1;              // of what rest depends on
   std::uint64_t looked_at_ = 0;            // up to which `unrest_` is about
   std::optional<std::string> unrest_;
@@ -302,14 +302,16 @@ void Checkers::Work::take_bucket(const Put& records, const std::vector<Put>& put
   for (auto& [shard, documents] : after) {
     if (documents.first.version != Version{}) shards.insert(shard);
     documents.second.shard = shard;
-    take_shard({key.workload, shard}, std::move(documents.first), std::move(documents.second));
+    if (take_shard({key.workload, shard}, std::move(documents.first), std::move(documents.second)))
+      told_changed_.emplace(ShardId{key.workload, shard}, key.bucket);
   }
 }
 
-void Checkers::Work::take_shard(const ShardId& shard, ShardRecord after, ShardView view) {
+// Whether its nodes are told something else than before.
+bool Checkers::Work::take_shard(const ShardId& shard, ShardRecord after, ShardView view) {
   ShardEvidence& known = seen_.shards[shard];
   known.record.shard = known.view.shard = shard.shard;
-  if (known.record == after && known.view == view) return;
+  if (known.record == after && known.view == view) return false;
   const auto* specs = seen_.workload(shard.workload);
   const bool is_end = after.version == Version{} && known.record.holders.empty();
   if (specs != nullptr && !is_end) {
@@ -322,9 +324,10 @@ void Checkers::Work::take_shard(const ShardId& shard, ShardRecord after, ShardVi
     if (const Holder* leader = change.granted()) known.grants[after.version.epoch] = leader->node;
   }
   ++changes_;
-  if (after.told != known.record.told) told_changed_.insert(shard);
+  const bool told = after.told != known.record.told;
   seen_.take_record(shard, std::move(after));
   seen_.take_view(shard, std::move(view));
+  return told;
 }
 
 void Checkers::Work::check_target(const Target& target, const Target* before) {
@@ -361,9 +364,7 @@ void Checkers::Work::check_told(const ShardId& shard, Bucket bucket) {
 }
 
 void Checkers::Work::take_targets(const std::vector<Put>& puts) {
-  std::optional<Bucket> bucket;
   for (const Put& put : puts) {
-    if (put.key.kind == Key::Kind::shards) bucket = put.key.bucket;
     if (put.key.kind != Key::Kind::target) continue;
     NodeEvidence& node = seen_.nodes[put.key.node];
     const auto at = std::pair(put.key.workload, put.key.bucket);
@@ -381,8 +382,7 @@ void Checkers::Work::take_targets(const std::vector<Put>& puts) {
     }
     node.targets.insert_or_assign(at, std::move(*target));
   }
-  if (!bucket) return;
-  for (const ShardId& shard : told_changed_) check_told(shard, *bucket);
+  for (const auto& [shard, bucket] : told_changed_) check_told(shard, bucket);
 }
 
 // ------------------------------------------------------------------------------------------------------------- the store goes back
