@@ -27,11 +27,20 @@ Response busy() {
 
 // What a question is answered with, or that it was not. The answer is shared: one that comes too late has nobody to go to.
 template <class T>
-std::optional<T> asked(const Ask& ask, std::function<T(const Watched&)> question) {
+std::optional<T> asked_early(const Ask& ask, std::function<T(const Watched&)> question) {
   const auto answer = std::make_shared<std::optional<T>>();
   const bool done = ask([answer, question = std::move(question)](const Watched& watched) { *answer = question(watched); });
   if (!done) return std::nullopt;
   return std::move(*answer);
+}
+
+// The same, of the controller, which comes after HTTP and goes before it.
+template <class T>
+std::optional<T> asked(const Ask& ask, std::function<T(const Watched&)> question) {
+  auto answer = asked_early<std::optional<T>>(ask, [question = std::move(question)](const Watched& watched) {
+    return watched.controller == nullptr ? std::nullopt : std::optional<T>(question(watched));
+  });
+  return answer ? *std::move(answer) : std::nullopt;
 }
 
 // A route whose handler is a question that gives a value and who answered, and what becomes of that as JSON.
@@ -174,14 +183,13 @@ Response metrics(const Ask& ask) {
 }
 
 Response ready(const Ask& ask) {
-  const auto in_touch = asked<bool>(ask, [](const Watched& watched) { return watched.controller->in_touch(); });
-  if (!in_touch) return busy();
-  if (*in_touch) return text("ready\n");
-  return problem(503, "Not ready", "The store does not answer; the daemon waits for it. See that it runs and can be reached.");
+  const auto why = asked_early<std::optional<std::string>>(ask, [](const Watched& watched) { return watched.why_not_ready(); });
+  if (!why) return busy();
+  return *why ? problem(503, "Not ready", **why) : text("ready\n");
 }
 
 Response healthy(const Ask& ask) {
-  const auto there = asked<bool>(ask, [](const Watched&) { return true; });
+  const auto there = asked_early<bool>(ask, [](const Watched&) { return true; });
   return there ? text("ok\n") : busy();
 }
 
@@ -230,6 +238,16 @@ class Shared {
 };
 
 }  // namespace
+
+std::optional<std::string> Watched::why_not_ready() const {
+  constexpr std::string_view away = "The store does not answer; the daemon waits for it. See that it runs and can be reached.";
+  if (controller == nullptr) return std::string(away);
+  const auto trouble = controller->trouble();
+  if (!trouble) return controller->in_touch() ? std::nullopt : std::optional(std::string(away));
+  if (trouble->code == Code::conflict)
+    return fmt::format("The daemon waits for {}. Start it with another --name, or end the other process.", trouble->message);
+  return fmt::format("The daemon leaves the office to others: {}. Upgrade it, or put back what it can read.", trouble->message);
+}
 
 std::vector<Route> routes(Ask ask) {
   const auto plain = [&](std::string path, Response (*handler)(const Ask&)) {
