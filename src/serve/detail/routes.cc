@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "evenkeel_openapi.h"
+
 #include "evenkeel/base/text.h"
 
 namespace evenkeel::serve::detail {
@@ -20,6 +22,12 @@ constexpr std::uint32_t shards_usual = 100, view_usual = 1000;
 
 Response json(std::string body) { return {.type = "application/json", .body = std::move(body), .headers = {}}; }
 Response text(std::string body) { return {.body = std::move(body), .headers = {}}; }
+
+constexpr const char* start_text =
+    "Evenkeel's daemon. Ask /api/v1/cluster first; then /api/v1/nodes, /api/v1/workloads, /api/v1/shards/WORKLOAD, "
+    "/api/v1/view/WORKLOAD and\n"
+    "/api/v1/events. /api/v1/openapi.yaml describes them. /healthz, /readyz and /metrics are for who watches over it.\n";
+Response description() { return {.type = "application/yaml", .body = openapi_text, .headers = {}}; }
 
 Response busy() {
   return problem(503, "Busy", "The daemon does not come to answer, or is starting or stopping; try again, and look at its log.");
@@ -260,10 +268,16 @@ std::vector<Route> routes(Ask ask) {
     return Route{"GET", std::move(path), [ask, handler](const Request& request) { return handler(ask, request); }};
   };
   return {
-      plain("/healthz", healthy),         plain("/readyz", ready),
-      shared("/metrics", metrics),        shared("/api/v1/cluster", overview),
-      shared("/api/v1/nodes", nodes),     shared("/api/v1/workloads", workloads),
-      asking("/api/v1/shards/*", shards), asking("/api/v1/view/*", view_list),
+      {"GET", "/", [](const Request&) { return text(start_text); }},
+      {"GET", "/api/v1/openapi.yaml", [](const Request&) { return description(); }},
+      plain("/healthz", healthy),
+      plain("/readyz", ready),
+      shared("/metrics", metrics),
+      shared("/api/v1/cluster", overview),
+      shared("/api/v1/nodes", nodes),
+      shared("/api/v1/workloads", workloads),
+      asking("/api/v1/shards/*", shards),
+      asking("/api/v1/view/*", view_list),
       asking("/api/v1/events", events),
   };
 }
