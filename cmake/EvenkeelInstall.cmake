@@ -42,12 +42,16 @@ install(FILES LICENSE packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/d
 foreach(module ${EVENKEEL_INSTALLED_MODULES})
   add_dependencies(product evenkeel_${module})
   install(TARGETS evenkeel_${module} EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-  # With those of detail/ that public headers need. Nobody includes them by name.
   # A library that is a part of a module has its headers with the module's.
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${module})
     install(DIRECTORY src/${module}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${module} COMPONENT development
-      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE REGEX "/(shell/rpc|backends/.*)/detail$" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE PATTERN "detail" EXCLUDE)
   endif()
+endforeach()
+# Of detail/ what public headers need, and nothing else. Nobody includes them by name.
+foreach(header base/detail/timer_queue.h)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${folder} COMPONENT development)
 endforeach()
 # What of sim is for users.
 install(DIRECTORY src/sim/testing/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/sim/testing COMPONENT development

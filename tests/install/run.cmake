@@ -1,4 +1,5 @@
 # The steps of the test `install`; see tests.cmake beside this file for what it is given.
+cmake_minimum_required(VERSION 3.25)
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -29,6 +30,30 @@ endif()
 if(EXISTS ${prefix}/include/evenkeel/cli)
   message(FATAL_ERROR "headers of cli were installed; they are the program's own")
 endif()
+
+# Of detail/ only what other headers need is there, and nothing that a header includes is missing.
+file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/evenkeel/*.h)
+set(included)
+foreach(header ${headers})
+  file(STRINGS ${prefix}/include/${header} lines REGEX "^#include \"")
+  foreach(line ${lines})
+    string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" name "${line}")
+    list(APPEND included ${name})
+    if(NOT name IN_LIST headers)
+      message(FATAL_ERROR "${header} includes ${name}, which was not installed")
+    endif()
+  endforeach()
+endforeach()
+foreach(header ${headers})
+  if(header MATCHES "/detail/" AND NOT header IN_LIST included)
+    message(FATAL_ERROR "${header} was installed, and no installed header includes it")
+  endif()
+  # Those with a source of the same name are the first that it includes, so that its compilation has shown that they include what they need.
+  string(REGEX REPLACE "^evenkeel/(.*)\\.h$" "${root}/src/\\1.cc" implementation ${header})
+  if(NOT EXISTS ${implementation})
+    run(${compiler} -std=c++23 -fsyntax-only -I ${prefix}/include -x c++ ${prefix}/include/${header})
+  endif()
+endforeach()
 
 # The installed program says its version, and works from there.
 run(${prefix}/bin/evenkeel --version)
