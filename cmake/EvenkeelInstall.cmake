@@ -36,6 +36,9 @@ add_dependencies(product evenkeel)
 install(TARGETS evenkeel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
 install(FILES LICENSE packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/evenkeel COMPONENT program)
+# For who runs the daemon (docs/deploy.md). systemd looks below the usual prefixes, and for the program too.
+install(FILES packaging/evenkeel.service DESTINATION lib/systemd/system COMPONENT program)
+install(FILES packaging/prometheus-alerts.yaml packaging/grafana-dashboard.json docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/evenkeel COMPONENT program)
 
 # 2. The libraries.
 
@@ -89,9 +92,13 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME evenkeel)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/prerm ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
   "Evenkeel decides which node of a cluster holds each replica of each shard, and moves
-replicas there without breaking what is being served. This package has its command line.")
+replicas there without breaking what is being served. This package has its command line
+and its daemon, with a unit for systemd.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libevenkeel-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

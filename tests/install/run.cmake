@@ -14,7 +14,8 @@ set(prefix ${scratch}/prefix)
 
 run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
 foreach(path bin/evenkeel share/man/man1/evenkeel.1 share/bash-completion/completions/evenkeel
-    share/zsh/vendor-completions/_evenkeel share/fish/vendor_completions.d/evenkeel.fish)
+    share/zsh/vendor-completions/_evenkeel share/fish/vendor_completions.d/evenkeel.fish lib/systemd/system/evenkeel.service
+    share/evenkeel/prometheus-alerts.yaml share/evenkeel/grafana-dashboard.json share/evenkeel/openapi.yaml)
   if(NOT EXISTS ${prefix}/${path})
     message(FATAL_ERROR "${path} was not installed")
   endif()
