@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 import witness
-from world import CLUSTER, PATIENCE, TTL, Daemon, Process, World, ZooKeeper, expect, held, run_on_store
+from world import CLUSTER, PATIENCE, TTL, Daemon, Process, World, expect, held, run_on_store
 
 SECOND = witness.SECOND
 SHARDS = 60
@@ -47,15 +47,6 @@ def adopt(town):
     town.run("cluster", "adopt", "--all")
 
 
-def go_on_from_there(town):
-    """ZooKeeper refuses clients that have seen more of it than it knows: whoever runs them starts all of them again (docs/store.md)."""
-    if isinstance(town.store, ZooKeeper):
-        for process in [*town.daemons, *town.nodes.values()]:
-            process.kill()
-            process.start()
-    go_on(town)
-
-
 def until_joined(town):
     town.until("all nodes have joined again", lambda: "away []" in town.why_not_whole() or town.why_not_whole() == "", why=town.why_not_whole)
 
@@ -75,7 +66,7 @@ def test_put_back(program, store):
         for folder in town.store.data():
             shutil.rmtree(folder)
             shutil.copytree(folder + ".earlier", folder)
-        go_on_from_there(town)
+        go_on(town)
         until_joined(town)
         expect(before <= held(town), "nothing is dropped")
         adopt(town)
@@ -92,7 +83,7 @@ def test_emptied(program, store):
         town.store.halt()
         for folder in town.store.data():
             shutil.rmtree(folder)
-        go_on_from_there(town)
+        go_on(town)
         town.until("all nodes have joined again", lambda: town.why_not_whole() == "", why=town.why_not_whole)
         expect(before <= held(town), "nothing is dropped")
         begun = witness.now()
@@ -102,9 +93,6 @@ def test_emptied(program, store):
         adopt(town)
         town.until_well(witness.now())
         expect(before <= held(town), "nothing is dropped")
-
-
-test_emptied.not_on = ("zookeeper",)  # where they cannot go on
 
 
 def test_away_at_the_start_and_later(program, store):

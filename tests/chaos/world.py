@@ -345,8 +345,7 @@ STORES = {"embedded": Embedded, "served": Served, "etcd": Etcd, "zookeeper": Zoo
 
 
 def run_on_store(names):
-    """As run_tests, with --store NAME in the command line: tests take it as their second word. Those that do not are of the embedded store alone, and
-    `not_on` says on which ones a test says nothing."""
+    """As run_tests, with --store NAME in the command line: tests take it as their second word. Those that do not are of the embedded store alone."""
     store = "embedded"
     if "--store" in sys.argv:
         at = sys.argv.index("--store")
@@ -354,8 +353,7 @@ def run_on_store(names):
         del sys.argv[at : at + 2]
     tests = {name: test for name, test in names.items() if name.startswith("test_")}
     takes = {name for name, test in tests.items() if "store" in inspect.signature(test).parameters}
-    return run_tests({name: functools.partial(test, store=store) if name in takes else test for name, test in tests.items()
-                      if (name in takes or store == "embedded") and store not in getattr(test, "not_on", ())})
+    return run_tests({name: functools.partial(test, store=store) if name in takes else test for name, test in tests.items() if name in takes or store == "embedded"})
 
 
 def held(town):
