@@ -74,8 +74,23 @@ def test_put_back(program, store):
         expect(before <= held(town), "nothing is dropped")
 
 
+def orphans(town):
+    active = town.active()
+    found = active and active.ask("/api/v1/cluster")
+    return len(found["orphans"]) if found else None
+
+
 def test_emptied(program, store):
     """Nodes that go on tell what they hold, and above which epoch."""
+    empty(program, store, again=False)
+
+
+def test_emptied_and_all_nodes_began_again(program, store):
+    """They know what they hold, and nothing of the workload until it is there again."""
+    empty(program, store, again=True)
+
+
+def empty(program, store, again):
     with world(program, store) as town:
         town.begin()
         new_leaders(town)
@@ -83,12 +98,15 @@ def test_emptied(program, store):
         town.store.halt()
         for folder in town.store.data():
             shutil.rmtree(folder)
+        for node in town.nodes.values() if again else ():
+            node.kill()
+            node.start()
         go_on(town)
         town.until("all nodes have joined again", lambda: town.why_not_whole() == "", why=town.why_not_whole)
         expect(before <= held(town), "nothing is dropped")
         begun = witness.now()
         town.apply()
-        town.until("all that is held belongs to nobody", lambda: len(town.active().ask("/api/v1/cluster")["orphans"]) == len(before), why=town.why_not_whole)
+        town.until("all that is held belongs to nobody", lambda: orphans(town) == len(before), why=town.why_not_whole)
         expect(len(town.witness.led_since(begun)) == SHARDS, "nothing begins anew behind the back of those who have data")
         adopt(town)
         town.until_well(witness.now())
