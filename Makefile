@@ -97,6 +97,9 @@ chaos: ## Break a cluster of real processes, round after round: ROUNDS=100 SEED=
 	@scripts/build release evenkeel ledger evenkeel_later ledger_later
 	python3 -B tests/chaos/versions.py build/evenkeel --store $(or $(STORE),embedded) --fencing $(or $(FENCING),session)
 	python3 -B tests/chaos/cuts.py build/evenkeel --long --store $(patsubst embedded,served,$(or $(STORE),embedded)) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
+	python3 -B tests/chaos/rollout.py build/evenkeel --store $(or $(STORE),embedded)
+	python3 -B tests/chaos/names.py build/evenkeel --store $(or $(STORE),embedded)
+	LONG=1 python3 -B tests/chaos/store_loss.py build/evenkeel --store $(or $(STORE),embedded)
 	python3 -B tests/chaos/chaos.py build/evenkeel --store $(or $(STORE),embedded) --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
 
 .PHONY: coverage

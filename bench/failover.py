@@ -7,7 +7,8 @@ Usage: failover.py PROGRAM [--store embedded etcd zookeeper] [--shards 600 6000]
   failover   a node is killed: until the end of its session is proved and written down (seen), until the first and the last of the shards that it led are given to
              others, who hear of it, and until a router knows all of them. Median and worst; from the kill, and from `seen`. And the cpu that was used from the
              kill until then, a fail-over: how much of the time is work that the cores of one machine share
-  idle       a cluster that does nothing: cpu of daemons, of nodes and of the store's own processes, in percent of one core, and writes a second
+  idle       a cluster that does nothing: cpu of daemons, of nodes and of the store's own processes, in percent of one core, and writes a second; and requests a second,
+             reads and renewals with them, where the store counts what it is asked (etcd: messages over gRPC; ZooKeeper: packets, pings too; ours counts writes alone)
 
 Each time is taken by the process that it concerns, by one clock of this host. Nodes write nothing and have nothing to copy. `seen` is not later than it would
 be for a client of the store; with `--fencing epoch` leaders are followed before it, so that only the times from the kill say something.
@@ -140,11 +141,13 @@ def failover(town, observer, given):
 
 def idle(town, given):
     revision = lambda: json.loads(town.run("store", "status", "-o", "json"))["revision"]
-    begun, before, first = witness.now(), cpu_of(town), revision()
+    begun, before, first, asked = witness.now(), cpu_of(town), revision(), town.store.requests()
     town.until_past(begun + given.idle * SECOND)
+    requests = None if asked is None else town.store.requests() - asked
     after, last, passed = cpu_of(town), revision(), (witness.now() - begun) / SECOND
     shares = {f"{kind}_cpu_percent": round(100 * (after[kind] - before[kind]) / passed, 1) for kind in after}
-    say("idle", given.backend, town.shards, seconds=round(passed, 1), writes_per_second=round((last - first) / passed, 1), ttl_s=given.ttl, **shares)
+    say("idle", given.backend, town.shards, seconds=round(passed, 1), writes_per_second=round((last - first) / passed, 1),
+        requests_per_second=None if requests is None else round(requests / passed, 1), ttl_s=given.ttl, **shares)
 
 
 def main():

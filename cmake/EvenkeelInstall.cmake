@@ -36,18 +36,25 @@ add_dependencies(product evenkeel)
 install(TARGETS evenkeel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT program)
 install(FILES LICENSE packaging/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/evenkeel COMPONENT program)
+# For who runs the daemon (docs/deploy.md). systemd looks below the usual prefixes, and for the program too.
+install(FILES packaging/evenkeel.service DESTINATION lib/systemd/system COMPONENT program)
+install(FILES packaging/prometheus-alerts.yaml packaging/grafana-dashboard.json docs/openapi.yaml DESTINATION ${CMAKE_INSTALL_DATADIR}/evenkeel COMPONENT program)
 
 # 2. The libraries.
 
 foreach(module ${EVENKEEL_INSTALLED_MODULES})
   add_dependencies(product evenkeel_${module})
   install(TARGETS evenkeel_${module} EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-  # With those of detail/ that public headers need. Nobody includes them by name.
   # A library that is a part of a module has its headers with the module's.
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${module})
     install(DIRECTORY src/${module}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${module} COMPONENT development
-      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE REGEX "/(shell/rpc|backends/.*)/detail$" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE PATTERN "detail" EXCLUDE)
   endif()
+endforeach()
+# Of detail/ what public headers need, and nothing else. Nobody includes them by name.
+foreach(header base/detail/timer_queue.h)
+  cmake_path(GET header PARENT_PATH folder)
+  install(FILES src/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${folder} COMPONENT development)
 endforeach()
 # What of sim is for users.
 install(DIRECTORY src/sim/testing/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/sim/testing COMPONENT development
@@ -85,9 +92,13 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME evenkeel)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
+  ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/prerm ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
   "Evenkeel decides which node of a cluster holds each replica of each shard, and moves
-replicas there without breaking what is being served. This package has its command line.")
+replicas there without breaking what is being served. This package has its command line
+and its daemon, with a unit for systemd.")
 
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libevenkeel-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

@@ -46,6 +46,8 @@ class Election::Work : public std::enable_shared_from_this<Election::Work> {
   void stand() {
     if (std::exchange(standing_, true) || asking_ || held_) return;
     asking_ = true;
+    // A lock that could not be read may be another by now. If it is not, that is found again soon, and nobody is told anything new.
+    if (std::exchange(trouble_, std::nullopt)) after(pause, &Work::show);
     stop_ = std::stop_source();
     AcquireOptions options{.kind = Kind::session, .wait = Duration::max(), .meta = options_.meta, .fair = options_.fair};
     locks_.acquire(path_, std::move(options), stop_.get_token(), [weak = weak_from_this()](Result<std::unique_ptr<Held>> held) {
@@ -56,6 +58,7 @@ class Election::Work : public std::enable_shared_from_this<Election::Work> {
   void resign(store::Answer<void> answer) {
     standing_ = false;
     resigns_.push_back(std::move(answer));
+    loop_.cancel(timer_);
     stop_.request_stop();
     if (held_) return leave();
     if (!asking_) tell_resigned({});
@@ -95,10 +98,14 @@ class Election::Work : public std::enable_shared_from_this<Election::Work> {
     standing_ = false;
     if (error.code != Code::cancelled) trouble_ = error;  // else resign() and stand() came close to each other
     show();
-    if (error.code == Code::refused || error.code == Code::invalid) return;
+    if (error.code == Code::refused) return;
+    after(error.code == Code::cancelled ? Duration{} : pause, &Work::stand);
+  }
+
+  void after(Duration delay, void (Work::*then)()) {
     loop_.cancel(timer_);
-    timer_ = loop_.post_after(error.code == Code::cancelled ? Duration{} : pause, [weak = weak_from_this()] {
-      if (const auto self = weak.lock()) self->stand();
+    timer_ = loop_.post_after(delay, [weak = weak_from_this(), then] {
+      if (const auto self = weak.lock()) ((*self).*then)();
     });
   }
 

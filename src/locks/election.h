@@ -6,7 +6,7 @@
 //
 // The leader's epoch is its lock's token. A leader whose session is lost is told before anybody else can be elected. A session is lost for
 // good: to stand again after that, open a new one, with Locks and an Election of its own. One that loses its office otherwise, since
-// somebody broke the lock, stands again by itself.
+// somebody broke the lock, stands again by itself; so does one that could not read the lock, once it can.
 // Threads and ownership are those of Store; the store and the locks outlive it. Destroying it while it leads is like a crash: resign() first.
 
 #include <functional>
@@ -30,7 +30,8 @@ class Election {
     std::optional<store::Compare> guard;  // if leading
     Token epoch;                          // of the latest leader
     std::string leader;                   // its meta; empty: nobody, or one without
-    std::optional<Error> trouble;         // why this one cannot stand, if so: its session is lost, it is not allowed to
+    std::optional<Error>
+        trouble;  // why this one cannot stand, if so: its session is lost, it is not allowed to, the lock is of a newer version
   };
 
   Election(store::Store& store, Locks& locks, std::string path, ElectionOptions options);

@@ -22,7 +22,6 @@ namespace evenkeel::serve {
 namespace {
 
 constexpr Duration look_every = 100ms;  // whether the store answers, and the office is still ours
-constexpr Duration read_wait = 10s;     // for the first answer of the store, longer than its own time-out
 
 std::string host_name() {
   std::array<char, 256> name = {};
@@ -59,10 +58,10 @@ class Daemon::Work final : public PulseSink {
 
   const ControllerAddress& self() const { return watched_.self; }
   bool ready() {
-    return asked([](const detail::Watched& watched) { return watched.controller->in_touch(); });
+    return asked([](const detail::Watched& watched) { return !watched.why_not_ready(); });
   }
   bool active() {
-    return asked([](const detail::Watched& watched) { return watched.controller->active(); });
+    return asked([](const detail::Watched& watched) { return watched.controller != nullptr && watched.controller->active(); });
   }
 
  private:
@@ -75,8 +74,8 @@ class Daemon::Work final : public PulseSink {
   }
   bool ask(std::function<void(const detail::Watched&)> question) {
     return detail::ask(loop_, options_.ask_wait, [this, question = std::move(question)] {
-      if (controller_) question(watched_);
-      return controller_ != nullptr;
+      question(watched_);
+      return true;
     });
   }
   bool asked(bool (*question)(const detail::Watched&)) {
@@ -124,10 +123,11 @@ class Daemon::Work final : public PulseSink {
 
 Result<> Daemon::Work::start() {
   thread_ = std::jthread([this] { loop_.run(); });
+  // First, so that it can be asked how it is while the store does not answer.
+  if (auto listening = listen(); !listening) return listening;
   if (auto opened = open_store(); !opened) return opened;
   const auto ttl = read_ttl();
   if (!ttl) return fail(ttl.error());
-  if (auto listening = listen(); !listening) return listening;
   on_loop([&] { return begin(*ttl), true; });
   return {};
 }
@@ -150,7 +150,7 @@ Result<Duration> Daemon::Work::read_ttl() {
   loop_.post([this, promise, key = keys.config()] {
     store_->get(key, [promise](Result<store::Read> read) { promise->set_value(std::move(read)); });
   });
-  if (future.wait_for(read_wait) != std::future_status::ready) return otherwise;
+  if (future.wait_for(options_.read_wait) != std::future_status::ready) return otherwise;
   const auto read = future.get();
   if (!read && (read.error().code == Code::denied || read.error().code == Code::invalid)) return fail(read.error().in("store"));
   if (!read || !read->entry) return otherwise;
@@ -166,8 +166,9 @@ Result<> Daemon::Work::listen() {
       HttpServer::start(detail::routes([this](auto question) { return ask(std::move(question)); }), {.listen = options_.http});
   if (!http) return fail(std::move(http).error().in("http"));
   http_ = *std::move(http);
-  watched_.self = {options_.name, http_->address(), pulses_->address()};
-  if (options_.name.empty()) watched_.self.name = fmt::format("{}:{}", host_name(), parse_address(http_->address()).value().port);
+  ControllerAddress self{options_.name, http_->address(), pulses_->address()};
+  if (options_.name.empty()) self.name = fmt::format("{}:{}", host_name(), parse_address(self.http).value().port);
+  on_loop([&] { return watched_.self = std::move(self), true; });
   return {};
 }
 
@@ -218,7 +219,9 @@ void Daemon::Work::look() {
     // At first it is waited a little: at a start the first answer is on its way.
     const Duration pause = said_ == *out_of_touch_ ? Duration(1s) : options_.said_again;
     if (said_ == Instant{} || now >= said_ + pause) {
-      log(Level::warn, "the store does not answer; waiting for it", {{"for", in_seconds(now - *out_of_touch_)}});
+      const auto trouble = controller_->trouble();
+      log(Level::warn, trouble ? trouble->message + "; waiting for its end" : "the store does not answer; waiting for it",
+          {{"for", in_seconds(now - *out_of_touch_)}});
       said_ = now;
     }
   }

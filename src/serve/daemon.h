@@ -8,7 +8,7 @@
 //   (*daemon)->stop(10s);                                // leaves its office: another takes over at once
 //
 // Several may run for one cluster, on one store; one is active, and the others answer too, from what they follow, and say who is. A store that cannot be
-// reached is waited for, as long as it takes: that is said in the log now and then, and `/readyz` says no meanwhile.
+// reached is waited for, as long as it takes: that is said in the log now and then, and `/readyz` says no meanwhile, and why. HTTP answers from the start.
 //
 // HTTP (docs/serve.md): /healthz, /readyz, /metrics, and below /api/v1/: cluster, nodes, workloads, shards/<workload>[/<shard>], view/<workload>, events. It only
 // shows. A request is a question to the loop, with a time-out; nobody but the loop touches the controller.
@@ -37,6 +37,7 @@ struct DaemonOptions {
   std::uint32_t events_max = 1000;      // that are remembered
   // How much of the store's history is kept, for a store that nobody else uses; 0: it is left alone.
   Duration history = {};
+  Duration read_wait = 10s;    // for the first answer of the store, longer than its own time-out
   Duration ask_wait = 5s;      // how long HTTP waits for the loop
   Duration said_again = 1min;  // that the store cannot be reached
   Log* log = nullptr;
@@ -52,7 +53,7 @@ class Daemon {
   const std::string& name() const;
   const std::string& http() const;   // HOST:PORT
   const std::string& pulse() const;  // HOST:PORT
-  // It has heard of the store lately, and knows what is there.
+  // It has heard of the store lately, and knows what is there: it acts, or could take over.
   bool ready() const;
   bool active() const;
   // Leaves its office properly, if that can be done in time, and ends.

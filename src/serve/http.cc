@@ -117,9 +117,12 @@ void limit(httplib::Server& server, const HttpOptions& options) {
 }  // namespace
 
 Response problem(int status, std::string_view title, std::string_view detail) {
+  std::string kind = "urn:evenkeel:problem:";
+  for (const char c : title) kind += c == ' ' ? '-' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return {.status = status,
           .type = "application/problem+json",
-          .body = fmt::format("{{\"title\":{},\"status\":{},\"detail\":{}}}\n", json_quoted(title), status, json_quoted(detail)),
+          .body = fmt::format("{{\"type\":{},\"title\":{},\"status\":{},\"detail\":{}}}\n", json_quoted(kind), json_quoted(title),
+                              status, json_quoted(detail)),
           .headers = {}};
 }
 

@@ -45,7 +45,8 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// RFC 9457: what went wrong, and what to do.
+// RFC 9457: what went wrong, and what to do. Programs tell problems apart by their type, which is made of the title ("Not found":
+// urn:evenkeel:problem:not-found): so a title stays as it is. docs/serve.md lists them.
 Response problem(int status, std::string_view title, std::string_view detail);
 Response redirect(std::string path);
 

@@ -138,5 +138,46 @@ def test_an_operators_word_about_a_node(program):
         town.until_well(witness.now())
 
 
+def until_unfit(town, key):
+    """No daemon acts, or keeps another from it, and each says why, also one that has just been started."""
+    for daemon in town.daemons:
+        town.until(f"{daemon.name} is not ready", lambda: daemon.status("/readyz") == 503)
+        town.until(f"{daemon.name} tells of it", lambda: any(f"format {HIGHER}" in event["text"] for event in daemon.ask("/api/v1/events")["events"]))
+        expect(key in daemon.log(), f"{daemon.name} has {key} in its log")
+    town.until("nobody acts", lambda: town.active() is None)
+
+
+def test_the_controllers_epoch(program):
+    """Nobody who cannot read it raises it. The office is free for one who can; services go on meanwhile."""
+    key = "controller_epoch"
+    with world(program) as town:
+        town.begin()
+        old = raise_format(town, key)
+        until_unfit(town, key)
+        town.until("the office is free", lambda: json.loads(town.run("store", "get", ROOT + "controller"))["owner"] == "")
+        expect(is_raised(town, key), "nobody wrote over it")
+        town.until_led(witness.now())
+        town.run("store", "put", ROOT + key, old)
+        town.until("a daemon acts", town.active)
+        fail_over(town, "n1")
+        town.nodes["n1"].start()
+        town.until_well(witness.now())
+
+
+def test_the_office(program):
+    """Who has it cannot be read: it may be somebody, so nobody takes it."""
+    key = "controller"
+    with world(program) as town:
+        town.begin()
+        raise_format(town, key)
+        until_unfit(town, key)
+        expect(is_raised(town, key), "nobody wrote over it")
+        town.run("store", "put", ROOT + key, '{"format":1,"owner":"","token":1}')
+        town.until("a daemon acts", town.active)
+        fail_over(town, "n1")
+        town.nodes["n1"].start()
+        town.until_well(witness.now())
+
+
 if __name__ == "__main__":
     sys.exit(run_tests(globals()))

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """Two processes under one name: only one of them acts, whatever becomes of the other. And one that does not ask whether it may.
 
-Usage: names.py PROGRAM [PART OF A TEST'S NAME]
+Usage: names.py PROGRAM [PART OF A TEST'S NAME] [--store embedded|etcd|zookeeper]
 """
 import os
 import signal
 import sys
 
 import witness
-from world import TTL, Failed, Node, World, expect, run_tests
+from world import TTL, Failed, Node, World, expect, run_on_store
 
 SECOND = witness.SECOND
 SHARDS = 60
 
 
-def world(program):
-    return World(program, shards=SHARDS, nodes=6)
+def world(program, store):
+    return World(program, store, shards=SHARDS, nodes=6)
 
 
 def twin(town, name, data):
@@ -53,8 +53,8 @@ def take_over_and_come_back(town, second):
     town.until_led(witness.now())
 
 
-def test_another_disk(program):
-    with world(program) as town:
+def test_another_disk(program, store):
+    with world(program, store) as town:
         town.begin()
         second = twin(town, "n1", "another.data")
         take_over_and_come_back(town, second)
@@ -65,8 +65,8 @@ def test_another_disk(program):
         town.until_well(witness.now())
 
 
-def test_the_same_disk(program):
-    with world(program) as town:
+def test_the_same_disk(program, store):
+    with world(program, store) as town:
         town.begin()
         second = twin(town, "n1", "n1.data")
         take_over_and_come_back(town, second)
@@ -77,9 +77,9 @@ def test_the_same_disk(program):
         town.until_well(witness.now())
 
 
-def test_three_of_one_disk(program):
+def test_three_of_one_disk(program, store):
     """The third gets the folder when the first dies, or the second does: never both."""
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         second = twin(town, "n1", "n1.data")
         a_while(town)
@@ -91,9 +91,9 @@ def test_three_of_one_disk(program):
         town.until_well(witness.now())
 
 
-def test_a_waiting_process_knows_what_was_written_meanwhile(program):
+def test_a_waiting_process_knows_what_was_written_meanwhile(program, store):
     """Writes that n1 and zone z2 have, and z3 has not. Then n1 stands still and z2 is gone: whoever begins as n1 must not lead with what it read long ago."""
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         twin(town, "n1", "n1.data")
         z2, z3 = (("n2", "n5"), ("n3", "n6"))
@@ -114,8 +114,8 @@ def test_a_waiting_process_knows_what_was_written_meanwhile(program):
         town.until_well(witness.now())
 
 
-def test_a_successor_does_not_wait(program):
-    with world(program) as town:
+def test_a_successor_does_not_wait(program, store):
+    with world(program, store) as town:
         town.begin()
         first = town.nodes["n1"]
         second = twin(town, "n1", "n1.data")
@@ -125,9 +125,9 @@ def test_a_successor_does_not_wait(program):
         expect(os.path.exists(os.path.join(first.data, "evenkeel.id")), "on the same disk")
 
 
-def test_who_does_not_ask_is_found_out(program):
+def test_who_does_not_ask_is_found_out(program, store):
     """Of the witness itself: nodes that write without asking whether they may lead are seen to, after they stood still for longer than their sessions."""
-    with World(program, shards=SHARDS, nodes=6, words=("--asks", "no")) as town:
+    with World(program, store, shards=SHARDS, nodes=6, words=("--asks", "no")) as town:
         town.begin()
         for _ in range(10):
             for node in (town.nodes["n1"], town.nodes["n4"]):
@@ -146,4 +146,4 @@ def test_who_does_not_ask_is_found_out(program):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    sys.exit(run_on_store(globals()))

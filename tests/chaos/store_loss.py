@@ -1,40 +1,26 @@
 #!/usr/bin/env python3
 """The store under a running cluster is put back to an earlier state, emptied, away or full: nothing is dropped, no epoch is used again, and all comes back.
 
-Usage: store_loss.py PROGRAM [PART OF A TEST'S NAME]
+Usage: store_loss.py PROGRAM [PART OF A TEST'S NAME] [--store embedded|etcd|zookeeper]
 
-LONG=1 in the environment lets a store be away for ten minutes instead of six seconds.
+LONG=1 in the environment, as `make chaos` has it, lets a store be away for ten minutes instead of six seconds.
 """
 import os
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 
 import witness
-from world import CLUSTER, PATIENCE, TTL, Daemon, Process, World, expect, run_tests
+from world import CLUSTER, PATIENCE, TTL, Daemon, Process, World, expect, held, run_on_store
 
 SECOND = witness.SECOND
 SHARDS = 60
-SLOT = struct.Struct("=8Q")  # of ledger.cc: held, epoch, change, refuses, last, position, and two to spare
 AWAY = (600 if os.environ.get("LONG") else 6) * SECOND
 
 
 def world(program, store="embedded"):
     return World(program, store, shards=SHARDS, nodes=6)
-
-
-def held(town):
-    """Node and shard of everything on disk."""
-    found = set()
-    for node in town.nodes.values():
-        with open(os.path.join(node.data, "ledger"), "rb") as file:
-            for shard in range(town.shards):
-                slot = file.read(SLOT.size)
-                if len(slot) == SLOT.size and SLOT.unpack(slot)[0]:
-                    found.add((node.name, shard))
-    return found
 
 
 def new_leaders(town):
@@ -50,14 +36,8 @@ def new_leaders(town):
         town.until_well(witness.now())
 
 
-def end_daemons(town):
-    for daemon in town.daemons:
-        daemon.end()
-
-
-def start_daemons(town):
-    for daemon in town.daemons:
-        daemon.start()
+def go_on(town):
+    town.store.go_on()
     town.until("a daemon acts", town.active)
 
 
@@ -67,48 +47,74 @@ def adopt(town):
     town.run("cluster", "adopt", "--all")
 
 
-def test_put_back(program):
-    with world(program) as town:
+def until_joined(town):
+    town.until("all nodes have joined again", lambda: "away []" in town.why_not_whole() or town.why_not_whole() == "", why=town.why_not_whole)
+
+
+def test_put_back(program, store):
+    """Where the store is not theirs, the daemons go on, and see it go back."""
+    with world(program, store) as town:
         town.begin()
-        town.daemons[1].end()
-        town.daemons[0].end()
-        shutil.copytree(town.store.folder(), town.path("earlier"))
-        start_daemons(town)
+        town.store.halt()
+        for folder in town.store.data():
+            shutil.copytree(folder, folder + ".earlier")
+        go_on(town)
         town.until_well(witness.now())
         new_leaders(town)
         before = held(town)
-        end_daemons(town)
-        shutil.rmtree(town.store.folder())
-        shutil.copytree(town.path("earlier"), town.store.folder())
-        start_daemons(town)
-        town.until("all nodes have joined again", lambda: "away []" in town.why_not_whole() or town.why_not_whole() == "", why=town.why_not_whole)
+        town.store.halt()
+        for folder in town.store.data():
+            shutil.rmtree(folder)
+            shutil.copytree(folder + ".earlier", folder)
+        go_on(town)
+        until_joined(town)
         expect(before <= held(town), "nothing is dropped")
         adopt(town)
         town.until_well(witness.now())
         expect(before <= held(town), "nothing is dropped")
 
 
-def test_emptied(program):
-    with world(program) as town:
+def orphans(town):
+    active = town.active()
+    found = active and active.ask("/api/v1/cluster")
+    return len(found["orphans"]) if found else None
+
+
+def test_emptied(program, store):
+    """Nodes that go on tell what they hold, and above which epoch."""
+    empty(program, store, again=False)
+
+
+def test_emptied_and_all_nodes_began_again(program, store):
+    """They know what they hold, and nothing of the workload until it is there again."""
+    empty(program, store, again=True)
+
+
+def empty(program, store, again):
+    with world(program, store) as town:
         town.begin()
         new_leaders(town)
         before = held(town)
-        end_daemons(town)
-        shutil.rmtree(town.store.folder())
-        start_daemons(town)
+        town.store.halt()
+        for folder in town.store.data():
+            shutil.rmtree(folder)
+        for node in town.nodes.values() if again else ():
+            node.kill()
+            node.start()
+        go_on(town)
         town.until("all nodes have joined again", lambda: town.why_not_whole() == "", why=town.why_not_whole)
         expect(before <= held(town), "nothing is dropped")
         begun = witness.now()
         town.apply()
-        town.until("all that is held belongs to nobody", lambda: len(town.active().ask("/api/v1/cluster")["orphans"]) == len(before), why=town.why_not_whole)
+        town.until("all that is held belongs to nobody", lambda: orphans(town) == len(before), why=town.why_not_whole)
         expect(len(town.witness.led_since(begun)) == SHARDS, "nothing begins anew behind the back of those who have data")
         adopt(town)
         town.until_well(witness.now())
         expect(before <= held(town), "nothing is dropped")
 
 
-def test_away_at_the_start_and_later(program):
-    with world(program, "etcd") as town:
+def test_away_at_the_start_and_later(program, store):
+    with world(program, "served" if store == "embedded" else store) as town:
         for daemon in town.daemons:
             daemon.start()
         for node in town.nodes.values():
@@ -179,9 +185,9 @@ def test_a_disk_that_fails(program):
         town.until_well(witness.now())
 
 
-def test_another_cluster(program):
+def test_another_cluster(program, store):
     """A node and a daemon that name another cluster do nothing to this one."""
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         words = [word if word != CLUSTER else "other" for word in town.nodes["n1"].words]
         stranger = Process(town, "stranger", *words)
@@ -197,4 +203,4 @@ def test_another_cluster(program):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    sys.exit(run_on_store(globals()))

@@ -11,12 +11,16 @@ something went wrong, with what each process said in NAME.log.
 
 Nothing here lets time pass: whoever waits asks again when the witness has heard something, or twenty times a second while it hears nothing.
 """
+import functools
+import inspect
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -36,6 +40,7 @@ TTL = 2  # seconds, of nodes' sessions
 STUCK = 70  # exit status of a node that could not step down
 CLUSTER = "chaos"
 WORKLOAD = "ledger"
+SLOT = struct.Struct("=8Q")  # of ledger.cc: held, epoch, change, refuses, last, position, and two to spare
 JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
 
@@ -201,6 +206,23 @@ class Embedded:
     def leader(self):
         return self.members[0]
 
+    def data(self):
+        """Where all is that it has on disk."""
+        return [self.folder()]
+
+    def halt(self):
+        """The proper end of all members; here with both daemons."""
+        for daemon in reversed(self.world.daemons):
+            daemon.end()
+
+    def go_on(self):
+        for daemon in self.world.daemons:
+            daemon.start()
+
+    def requests(self):
+        """How many it has answered; nothing: it does not count them."""
+        return None
+
 
 def wired_daemons(world, store):
     made = []
@@ -251,6 +273,16 @@ class Servers:
             member.start()
         self.world.until("the store serves", lambda: all(self.ready(i) for i in range(3)))
 
+    def data(self):
+        return [self.world.path(f"s{i}") for i in range(3)]
+
+    def halt(self):
+        for member in self.members:
+            member.end()
+
+    def go_on(self):
+        self.begin()
+
     def leader(self):
         leading = lambda: next((member for i, member in enumerate(self.members) if member.runs() and self.leads(i)), None)
         self.world.until("the store has a leader", leading)
@@ -269,7 +301,15 @@ class Etcd(Servers):
         return '"health":"true"' in ask_port(self.client_ports[i], b"GET /health HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
 
     def leads(self, i):
-        return "\netcd_server_is_leader 1\n" in ask_port(self.client_ports[i], b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+        return "\netcd_server_is_leader 1\n" in self.metrics(i)
+
+    def metrics(self, i):
+        return ask_port(self.client_ports[i], b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+
+    def requests(self):
+        """Reads, writes, and what comes over streams: new watches, renewals of leases."""
+        counted = [re.findall(r"^grpc_server_msg_received_total\{.*\} (\S+)$", self.metrics(i), re.MULTILINE) for i in range(3)]
+        return sum(float(count) for counts in counted for count in counts)
 
 
 class ZooKeeper(Servers):
@@ -287,14 +327,45 @@ class ZooKeeper(Servers):
         return ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", JARS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                 "-Dzookeeper.extendedTypesEnabled=true", "org.apache.zookeeper.server.quorum.QuorumPeerMain", os.path.join(folder, "zoo.cfg"))
 
+    def data(self):
+        return [os.path.join(self.world.path(f"s{i}"), "version-2") for i in range(3)]
+
     def ready(self, i):
         return "\nMode: " in ask_port(self.client_ports[i], b"srvr")
 
     def leads(self, i):
         return "\nMode: leader" in ask_port(self.client_ports[i], b"srvr")
 
+    def requests(self):
+        """Packets of clients: reads, writes, pings."""
+        return sum(int(count) for i in range(3) for count in re.findall(r"^Received: (\d+)$", ask_port(self.client_ports[i], b"srvr"), re.MULTILINE))
+
 
 STORES = {"embedded": Embedded, "served": Served, "etcd": Etcd, "zookeeper": ZooKeeper}
+
+
+def run_on_store(names):
+    """As run_tests, with --store NAME in the command line: tests take it as their second word. Those that do not are of the embedded store alone."""
+    store = "embedded"
+    if "--store" in sys.argv:
+        at = sys.argv.index("--store")
+        store = sys.argv[at + 1]
+        del sys.argv[at : at + 2]
+    tests = {name: test for name, test in names.items() if name.startswith("test_")}
+    takes = {name for name, test in tests.items() if "store" in inspect.signature(test).parameters}
+    return run_tests({name: functools.partial(test, store=store) if name in takes else test for name, test in tests.items() if name in takes or store == "embedded"})
+
+
+def held(town):
+    """Node and shard of everything on the nodes' disks."""
+    found = set()
+    for node in town.nodes.values():
+        with open(os.path.join(node.data, "ledger"), "rb") as file:
+            for shard in range(town.shards):
+                slot = file.read(SLOT.size)
+                if len(slot) == SLOT.size and SLOT.unpack(slot)[0]:
+                    found.add((node.name, shard))
+    return found
 
 
 class World:

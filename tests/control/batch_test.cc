@@ -1,4 +1,4 @@
-#include "evenkeel/control/shell/batch.h"
+#include "evenkeel/control/shell/detail/batch.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace evenkeel::control {
+namespace evenkeel::control::detail {
 namespace {
 
 Batch::Part part_with(std::uint32_t bucket, std::size_t puts, std::size_t bytes = 1) {
@@ -67,4 +67,4 @@ TEST(Batch, APartThatAStoreMayRefuseGoesAlone) {
 }
 
 }  // namespace
-}  // namespace evenkeel::control
+}  // namespace evenkeel::control::detail

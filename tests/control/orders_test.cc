@@ -51,6 +51,25 @@ TEST(Orders, AShardThatNodesHoldDoesNotBeginAnew) {
   ASSERT_EQ(bench.machine->overview().orphans, (std::vector<OrphanState>{{s0, NodeId("n1"), Epoch(5)}}));
 }
 
+// A node that joins before the workload is there knows nothing of its buckets: all is in the document of the first.
+TEST(Orders, NorDoesOneThatIsToldOfInAnotherBucket) {
+  constexpr std::uint32_t shards = 64;
+  ASSERT_GT(buckets_for(shards), 1u);
+  Bench bench;
+  bench.configure();
+  bench.join("n1", "a");
+  for (std::uint32_t i = 0; i < shards; ++i)
+    bench.node("n1").held[{s0.workload, ShardIndex(i)}] = {
+        .shard = ShardIndex(i), .state = StateId("offline"), .version = {Epoch(5), Change(7)}, .last = Epoch(5), .progress = 10};
+  bench.restart("n1");
+  bench.join("n2", "b");
+  bench.join("n3", "c");
+  bench.create(workload_of(shards, 3));
+  bench.run(1s);
+  for (std::uint32_t i = 0; i < shards; ++i) EXPECT_EQ(bench.holders(i), "") << i;
+  EXPECT_EQ(bench.machine->overview().orphans.size(), shards);
+}
+
 TEST(Orders, AdoptRebuildsTheRecordAndTheBestLeadsAboveAllThatWasNamed) {
   Bench bench;
   bench.configure();

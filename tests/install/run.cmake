@@ -1,4 +1,5 @@
 # The steps of the test `install`; see tests.cmake beside this file for what it is given.
+cmake_minimum_required(VERSION 3.25)
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -13,7 +14,8 @@ set(prefix ${scratch}/prefix)
 
 run(${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
 foreach(path bin/evenkeel share/man/man1/evenkeel.1 share/bash-completion/completions/evenkeel
-    share/zsh/vendor-completions/_evenkeel share/fish/vendor_completions.d/evenkeel.fish)
+    share/zsh/vendor-completions/_evenkeel share/fish/vendor_completions.d/evenkeel.fish lib/systemd/system/evenkeel.service
+    share/evenkeel/prometheus-alerts.yaml share/evenkeel/grafana-dashboard.json share/evenkeel/openapi.yaml)
   if(NOT EXISTS ${prefix}/${path})
     message(FATAL_ERROR "${path} was not installed")
   endif()
@@ -29,6 +31,30 @@ endif()
 if(EXISTS ${prefix}/include/evenkeel/cli)
   message(FATAL_ERROR "headers of cli were installed; they are the program's own")
 endif()
+
+# Of detail/ only what other headers need is there, and nothing that a header includes is missing.
+file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/evenkeel/*.h)
+set(included)
+foreach(header ${headers})
+  file(STRINGS ${prefix}/include/${header} lines REGEX "^#include \"")
+  foreach(line ${lines})
+    string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" name "${line}")
+    list(APPEND included ${name})
+    if(NOT name IN_LIST headers)
+      message(FATAL_ERROR "${header} includes ${name}, which was not installed")
+    endif()
+  endforeach()
+endforeach()
+foreach(header ${headers})
+  if(header MATCHES "/detail/" AND NOT header IN_LIST included)
+    message(FATAL_ERROR "${header} was installed, and no installed header includes it")
+  endif()
+  # Those with a source of the same name are the first that it includes, so that its compilation has shown that they include what they need.
+  string(REGEX REPLACE "^evenkeel/(.*)\\.h$" "${root}/src/\\1.cc" implementation ${header})
+  if(NOT EXISTS ${implementation})
+    run(${compiler} -std=c++23 -fsyntax-only -I ${prefix}/include -x c++ ${prefix}/include/${header})
+  endif()
+endforeach()
 
 # The installed program says its version, and works from there.
 run(${prefix}/bin/evenkeel --version)

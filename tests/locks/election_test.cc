@@ -148,6 +148,32 @@ TEST_F(ElectionTest, WithoutASessionThereIsTrouble) {
   EXPECT_FALSE(election.leading());
 }
 
+// A newer version wrote it. It is said, and as soon as it can be read again it is followed, whoever has it.
+TEST_F(ElectionTest, ALockThatCannotBeReadIsTrouble) {
+  const auto operators = world.connect("operator");
+  const auto put = [&](const std::string& value) {
+    operators->put(office, value, [](Result<store::Committed>) {});
+    loop.run_for(3s);
+  };
+  put(R"({"format":99})");
+  const auto a = candidate("a");
+  const auto b = candidate("b");
+  ASSERT_TRUE(a->election->view().trouble);
+  EXPECT_EQ(a->election->view().trouble->code, Code::invalid);
+  EXPECT_NE(a->election->view().trouble->message.find("format 99"), std::string::npos);
+  const std::size_t told = views["a"].size();
+  loop.run_for(1min);
+  EXPECT_EQ(views["a"].size(), told) << "once";
+  a->election->resign([](Result<>) {});
+  put(R"({"format":1,"owner":"","token":1})");
+  EXPECT_FALSE(a->election->leading());
+  EXPECT_TRUE(b->election->leading());
+  EXPECT_FALSE(b->election->view().trouble);
+  a->election->stand();
+  loop.run_for(3s);
+  EXPECT_FALSE(a->election->view().trouble) << "it waits like everybody";
+}
+
 // ------------------------------------------------------------------------------------------------------------- faults
 
 constexpr std::uint64_t seeds = seeds_of(800);

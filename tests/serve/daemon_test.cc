@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <future>
 
 #include "evenkeel/base/text.h"
 #include "tests/serve/town.h"
@@ -176,6 +177,64 @@ TEST(Daemon, WaitsForItsStore) {
   EXPECT_LE(said("the store does not answer"), 4);
 }
 
+// Whoever cannot read what the office needs says so, and is not in the way of a newer one that can.
+TEST(Daemon, LeavesTheOfficeToThoseWhoCanReadIt) {
+  Town town;
+  const std::string config = town.read(town.keys.config());
+  for (const auto& [key, good] : {std::pair(town.keys.controller_epoch(), format_controller_epoch(ControllerEpoch(7))),
+                                  std::pair(town.keys.controller(), std::string(R"({"format":1,"owner":"","token":1})")),
+                                  std::pair(town.keys.config(), config)}) {
+    town.put(key, R"({"format":99,"epoch":7})");
+    const auto daemon = town.start("d1");
+    const auto not_ready = [&] { return get(daemon->http(), "/readyz"); };
+    test::wait_until("a word", patience, [&] { return not_ready().body.find("format 99") != std::string::npos; });
+    EXPECT_EQ(not_ready().status, 503);
+    EXPECT_THAT(not_ready().body, HasSubstr(key));
+    EXPECT_THAT(get(daemon->http(), "/api/v1/events").body, HasSubstr("format 99"));
+    if (key != town.keys.controller()) {
+      const auto held = [&] { return town.read(town.keys.controller()); };
+      test::wait_until("the office is free", patience, [&] { return held().empty() || field(held(), "owner").empty(); });
+    }
+    EXPECT_FALSE(daemon->active());
+    town.put(key, good);
+    test::wait_until(
+        "it acts", patience, [&] { return daemon->active(); }, [&] { return not_ready().body; });
+    EXPECT_EQ(not_ready().status, 200);
+    daemon->stop(patience);
+  }
+}
+
+TEST(Daemon, SaysThatItsNameIsTaken) {
+  Town town;
+  const auto first = town.start("d1");
+  test::wait_until("an active one", patience, [&] { return first->active(); });
+  const auto second = town.start("d1");
+  const auto why = [&] { return get(second->http(), "/readyz").body; };
+  for (const char* words : {"which has not ended", "which is alive"})
+    test::wait_until(
+        words, patience, [&] { return why().find(words) != std::string::npos; }, why);
+  EXPECT_THAT(why(), HasSubstr("another --name"));
+  EXPECT_FALSE(second->ready());
+  first->stop(patience);
+  test::wait_until(
+      "its turn", patience, [&] { return second->active(); }, why);
+}
+
+TEST(Daemon, AnswersBeforeItsStoreDoes) {
+  Town town;
+  *town.mute = true;
+  DaemonOptions options = town.daemon_options("d1");
+  options.http = fmt::format("127.0.0.1:{}", test::free_port());
+  options.read_wait = 2s;
+  auto starting = std::async(std::launch::async, [options] { return Daemon::start(options); });
+  test::wait_until("HTTP", patience, [&] { return get(options.http, "/healthz").status == 200; });
+  EXPECT_EQ(get(options.http, "/readyz").status, 503);
+  EXPECT_THAT(get(options.http, "/readyz").body, HasSubstr("The store does not answer"));
+  EXPECT_EQ(get(options.http, "/api/v1/cluster").status, 503);
+  *town.mute = false;
+  EXPECT_TRUE(starting.get());
+}
+
 TEST(Daemon, RemembersSoManyEvents) {
   Town town;
   town.create("t1", 8, 1);
@@ -224,6 +283,12 @@ TEST(Daemon, SaysWhyItDoesNotStart) {
             }).message,
             "store: taken");
   const auto first = town.start("d1");
+  // A port is looked at before the store.
+  const Error both = refusal([&](DaemonOptions& options) {
+    options.http = first->http();
+    options.open_store = [](Loop&) -> Result<std::unique_ptr<store::Store>> { return fail(Code::unavailable, "away"); };
+  });
+  EXPECT_EQ(both.code, Code::conflict);
   for (auto address : {&DaemonOptions::http, &DaemonOptions::pulse}) {
     const Error taken = refusal([&](DaemonOptions& options) { options.*address = first->http(); });
     EXPECT_EQ(taken.code, Code::conflict);

@@ -23,14 +23,16 @@ namespace evenkeel::serve {
 
 inline constexpr Duration patience = 60s;  // for what happens soon
 
-// A store that does not answer while `down`. What it watches goes on.
+// A store that refuses while `down`, and does not answer a read while `mute`. What it watches goes on.
 class Unsteady final : public store::Store {
  public:
-  Unsteady(std::unique_ptr<store::Store> inner, std::shared_ptr<const std::atomic<bool>> down)
-      : Store(inner->loop()), inner_(std::move(inner)), down_(std::move(down)) {}
+  using Flag = std::shared_ptr<const std::atomic<bool>>;
+  Unsteady(std::unique_ptr<store::Store> inner, Flag down, Flag mute)
+      : Store(inner->loop()), inner_(std::move(inner)), down_(std::move(down)), mute_(std::move(mute)) {}
 
  protected:
   void do_get(std::string key, store::Answer<store::Read> answer) override {
+    if (*mute_) return;
     *down_ ? refuse(std::move(answer)) : inner_->get(std::move(key), std::move(answer));
   }
   void do_list(std::string prefix, store::Answer<store::Listing> answer) override {
@@ -55,7 +57,7 @@ class Unsteady final : public store::Store {
   }
 
   std::unique_ptr<store::Store> inner_;
-  std::shared_ptr<const std::atomic<bool>> down_;
+  Flag down_, mute_;
 };
 
 // Takes part in everything, and keeps what it is told.
@@ -135,13 +137,17 @@ class Town {
     const auto done = mine_->put(key, value);
     EXPECT_TRUE(done) << done.error().message;
   }
+  std::string read(const std::string& key) {
+    const auto read = mine_->get(key);
+    return read && read->entry ? read->entry->value : "";
+  }
   void create(const std::string& workload, std::uint32_t shards, std::uint32_t replicas) {
     WorkloadDocument document{.spec = {.name = WorkloadId(workload), .shards = shards, .replicas = replicas}};
     document.buckets = buckets_for(shards);
     put(keys.workload(WorkloadId(workload)), format(document));
   }
   Result<std::unique_ptr<store::Store>> open(Loop& loop) const {
-    return std::make_unique<Unsteady>(store::embedded::make_local(loop, engine_, 10s), down);
+    return std::make_unique<Unsteady>(store::embedded::make_local(loop, engine_, 10s), down, mute);
   }
 
   DaemonOptions daemon_options(const std::string& name) {
@@ -169,6 +175,7 @@ class Town {
   const ClusterId cluster{"c1"};
   const Keys keys{cluster};
   const std::shared_ptr<std::atomic<bool>> down = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<std::atomic<bool>> mute = std::make_shared<std::atomic<bool>>(false);
 
  private:
   test::TempFolder folder_{test::TempFolder::Where::memory};

@@ -123,7 +123,7 @@ def detail_is_private(project) -> Iterable[Problem]:
 
 
 # Quoted, and neither evenkeel/… nor, in tests, tests/…: made by the build.
-GENERATED_HEADERS = {"evenkeel_version.h", "broker/shell/rpc/broker.pb.h", "broker/shell/rpc/broker.grpc.pb.h"}
+GENERATED_HEADERS = {"evenkeel_version.h", "evenkeel_openapi.h", "broker/shell/rpc/broker.pb.h", "broker/shell/rpc/broker.grpc.pb.h"}
 
 
 def includes_by_full_path(project) -> Iterable[Problem]:
@@ -455,6 +455,39 @@ def conditions_are_explained(project) -> Iterable[Problem]:
                         yield Problem(path, line, f"says \"{part}\", which {CONDITIONS} does not explain")
 
 
+# ----------------------------------------------------------------------------------------------------------- what others go by
+
+MEASURING = "src/serve/metrics.cc"
+MEASURED = re.compile(r'\b(?:gauge|family_of|histogram)\(\s*"(\w+)"')
+# Where metrics are named to people and to their tools.
+NAMING_METRICS = ("docs/serve.md", "packaging/grafana-dashboard.json", "packaging/prometheus-alerts.yaml")
+
+
+def metrics_exist(project) -> Iterable[Problem]:
+    """Each metric of the daemon that a page, an alert or a dashboard names is one that it has; and the page names them all."""
+    text = {path: project.tree.text(path) for path in (MEASURING, *NAMING_METRICS) if path in project.tree.paths}
+    measured = set(MEASURED.findall(text.get(MEASURING, "")))
+    for path in text.keys() - {MEASURING}:
+        for number, line in enumerate(text[path].split("\n"), 1):
+            for name in re.findall(r"\bevenkeel_control_(\w+)", line):
+                if name not in measured and re.sub("_(?:bucket|sum|count)$", "", name) not in measured:
+                    yield Problem(path, number, f"names evenkeel_control_{name}, which {MEASURING} does not have")
+    for name in sorted(measured):
+        if "docs/serve.md" in text and f"evenkeel_control_{name}" not in text["docs/serve.md"]:
+            yield Problem("docs/serve.md", 1, f"does not name evenkeel_control_{name}")
+
+
+def problems_are_listed(project) -> Iterable[Problem]:
+    """Programs tell problems over HTTP apart by their type, which is made of the title: docs/serve.md lists those that there are."""
+    page = project.tree.text("docs/serve.md") if "docs/serve.md" in project.tree.paths else ""
+    for path in project.cpp_files("src/serve"):
+        text = project.tree.text(path)
+        for made in re.finditer(r'\bproblem\([^",]+,\s*"([^"]+)"', text):
+            name = made.group(1).lower().replace(" ", "-")
+            if f"`{name}`" not in page:
+                yield Problem(path, text.count("\n", 0, made.end()) + 1, f"makes a problem of type {name}, which docs/serve.md does not list")
+
+
 # -------------------------------------------------------------------------------------------------------------------- text
 
 # Kept to the byte: inputs that are wrong on purpose.
@@ -503,5 +536,7 @@ RULES = [
     commands_exist,
     links_resolve,
     conditions_are_explained,
+    metrics_exist,
+    problems_are_listed,
     text_is_tidy,
 ]

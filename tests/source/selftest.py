@@ -159,6 +159,9 @@ BAD = [
     (rules.commands_exist, {"docs/a.md": "```\nevenkeel completion tcsh\n```\n"}, "docs/a.md:2: the program has no command `evenkeel completion tcsh`"),
     (rules.links_resolve, {"docs/a.md": "\nSee [this](b.md).\n"}, "docs/a.md:2: the link to b.md leads nowhere"),
     (rules.links_resolve, {"docs/a.md": "# One\n\n[two](#two)\n"}, "docs/a.md:3: docs/a.md has no heading for #two"),
+    (rules.metrics_exist, {"src/serve/metrics.cc": 'gauge("shards", "…")', "packaging/prometheus-alerts.yaml": "\nevenkeel_control_shard > 0\n"}, "packaging/prometheus-alerts.yaml:2: names evenkeel_control_shard,"),
+    (rules.metrics_exist, {"src/serve/metrics.cc": 'gauge("shards", "…")', "docs/serve.md": "none\n"}, "docs/serve.md:1: does not name evenkeel_control_shards"),
+    (rules.problems_are_listed, {"src/serve/a.cc": '\nproblem(404, "Not found", "…");\n', "docs/serve.md": "none\n"}, "src/serve/a.cc:2: makes a problem of type not-found"),
     (rules.text_is_tidy, {"a.txt": b"good\n\xff\n"}, "a.txt:2: is not UTF-8"),
     (rules.text_is_tidy, {"a.txt": "no newline"}, "a.txt:1: does not end with a newline"),
     (rules.text_is_tidy, {"a.txt": "a \n"}, "a.txt:1: has blanks at the end"),
@@ -200,6 +203,8 @@ GOOD = [
     (rules.make_targets_exist, {"Makefile": "test: dep ## Test\n", "README.md": "To make sure, `make test A=b`, or `make`.\n```\nmake test  # make sure\n```\n"}),
     (rules.commands_exist, {"docs/a.md": "evenkeel fly\n```\n$ build/evenkeel validate -f a.yaml\nevenkeel --version\nevenkeel::fly()\nevenkeel completion bash\nevenkeel validate pages\n```\n"}),
     (rules.links_resolve, {"docs/a.md": "# The End!\n[a](../README.md) [b](#the-end) [c](https://x.example) [d](.) `[e](nowhere)`\n", "README.md": "\n"}),
+    (rules.metrics_exist, {"src/serve/metrics.cc": 'histogram("step_seconds", "…")', "docs/serve.md": "`evenkeel_control_step_seconds`\n", "packaging/grafana-dashboard.json": "evenkeel_control_step_seconds_bucket{}\n"}),
+    (rules.problems_are_listed, {"src/serve/a.cc": 'problem(404, "Not found", "…");\n', "docs/serve.md": "`not-found`\n"}),
     (rules.text_is_tidy, {"a.story": "blanks \n", "tests/fuzz/corpus/x/1": b"\xff", "Makefile": "a:\n\tb\n", "empty": ""}),
 ]
 

@@ -223,31 +223,54 @@ void World::take_report(std::uint32_t n, const Key& key, std::optional<Report> d
   const auto u = static_cast<std::uint32_t>(unit - units.data());
   if (const auto old = unit->report_heads.find(n); old != unit->report_heads.end()) {
     count(old->second, false);
+    const Report before = std::move(old->second);
     unit->report_heads.erase(old);
     name_in(n, u, false);
+    lend(w, n, before, false, now);
   }
+  bool any_gone = false;
   for (std::uint32_t slot = 0; slot < unit->shards.size(); ++slot) {
     const ReplicaReport* replica = nullptr;
     if (document) {
       const auto found = std::ranges::lower_bound(document->replicas, unit->shards[slot], {}, &ReplicaReport::shard);
       if (found != document->replicas.end() && found->shard == unit->shards[slot]) replica = &*found;
     }
+    const HeldReport* before = held_by(u, slot, n);
+    if (replica == nullptr && (before == nullptr || before->lent)) continue;
     set_report(u, slot, n, document ? document->incarnation : Incarnation(), replica, now);
+    any_gone |= replica == nullptr;
+  }
+  for (const std::uint32_t other : any_gone ? workloads[w].units : std::vector<std::uint32_t>()) {
+    if (const auto head = units[other].report_heads.find(n); head != units[other].report_heads.end())
+      lend(w, n, head->second, true, now);
   }
   if (!document) return;
   count(*document, true);
   name_in(n, u, true);
   std::erase_if(document->replicas, [&](const ReplicaReport& replica) { return unit->slot(replica.shard).has_value(); });
-  unit->report_heads.emplace(n, std::move(*document));
+  lend(w, n, unit->report_heads.emplace(n, std::move(*document)).first->second, true, now);
+}
+
+// A node that does not know how many buckets a workload has, since it was not there when it looked, tells all that it holds of it in the first. That counts where it
+// belongs, until the node has told of it there.
+void World::lend(std::uint32_t w, std::uint32_t n, const Report& head, bool counts, Instant now) {
+  for (const ReplicaReport& replica : head.replicas) {
+    const auto at = place_of(w, replica.shard);
+    const HeldReport* before = at ? held_by(at->first, at->second, n) : nullptr;
+    if (!at || (before != nullptr && !before->lent)) continue;
+    set_report(at->first, at->second, n, head.incarnation, counts ? &replica : nullptr, now, true);
+  }
 }
 
 // What one node says of one shard from now on.
 void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Incarnation incarnation,
-                       const ReplicaReport* replica, Instant now) {
+                       const ReplicaReport* replica, Instant now, bool lent) {
   auto& reports = units[u].reports[slot];
   const auto old = std::ranges::find(reports, n, &HeldReport::node);
   if (old == reports.end() && replica == nullptr) return;
-  if (old != reports.end() && replica != nullptr && old->report == *replica && old->incarnation == incarnation) return;
+  if (old != reports.end() && replica != nullptr && old->report == *replica && old->incarnation == incarnation &&
+      old->lent == lent)
+    return;
   touch(u, slot);
   touch_half(u, slot);
   if (replica != nullptr && replica->gave_up && (old == reports.end() || !old->report.gave_up)) {
@@ -268,9 +291,9 @@ void World::set_report(std::uint32_t u, std::uint32_t slot, std::uint32_t n, Inc
       loads_touched.emplace(u, slot);
     reports.erase(old);
   } else if (old != reports.end()) {
-    *old = {n, incarnation, *replica};
+    *old = {n, incarnation, *replica, lent};
   } else {
-    reports.push_back({n, incarnation, *replica});
+    reports.push_back({n, incarnation, *replica, lent});
   }
 }
 
@@ -629,7 +652,7 @@ std::vector<std::tuple<ShardId, NodeId, Epoch>> World::strays() const {
   std::vector<std::tuple<ShardId, NodeId, Epoch>> found;
   const auto add = [&](std::uint32_t w, std::uint32_t n, const Report& report) {
     for (const ReplicaReport& replica : report.replicas) {
-      if (replica.state.str() != state_dropped)
+      if (replica.state.str() != state_dropped && !place_of(w, replica.shard))
         found.emplace_back(ShardId{workloads[w].name, replica.shard}, nodes[n].name, replica.version.epoch);
     }
   };

@@ -1,6 +1,7 @@
 #pragma once
 // World: what the controller has seen, indexed so that one change finds the shards that it concerns.
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -68,6 +69,7 @@ struct HeldReport {
   std::uint32_t node = 0;
   Incarnation incarnation;
   ReplicaReport report;
+  bool lent = false;  // by the document of another bucket
 };
 
 // What a commit that is under way changes.
@@ -213,7 +215,20 @@ class World {
   void forget_units(std::uint32_t workload);
   void take_early(std::uint32_t workload);
   void set_report(std::uint32_t unit, std::uint32_t slot, std::uint32_t node, Incarnation incarnation,
-                  const ReplicaReport* replica, Instant now);
+                  const ReplicaReport* replica, Instant now, bool lent = false);
+  void lend(std::uint32_t workload, std::uint32_t node, const Report& head, bool counts, Instant now);
+  const HeldReport* held_by(std::uint32_t unit, std::uint32_t slot, std::uint32_t node) const {
+    const auto found = std::ranges::find(units[unit].reports[slot], node, &HeldReport::node);
+    return found == units[unit].reports[slot].end() ? nullptr : &*found;
+  }
+  // Its unit, and the slot there; nothing: no shard of that number.
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> place_of(std::uint32_t workload, ShardIndex shard) const {
+    const WorkloadInfo& info = workloads[workload];
+    if (info.units.empty()) return std::nullopt;
+    const std::uint32_t unit = info.units[bucket_of({info.name, shard}, static_cast<std::uint32_t>(info.units.size())).value()];
+    const auto slot = units[unit].slot(shard);
+    return slot ? std::optional(std::pair(unit, *slot)) : std::nullopt;
+  }
   bool is_joined(NodeInfo& node, std::string& trouble);
   void name_in(std::uint32_t node, std::uint32_t unit, bool more);
   void grow(std::uint32_t workload, std::uint32_t shards);

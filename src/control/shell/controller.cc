@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "evenkeel/base/overloaded.h"
-#include "evenkeel/control/shell/batch.h"
+#include "evenkeel/control/shell/detail/batch.h"
+#include "evenkeel/control/shell/detail/standing.h"
 #include "evenkeel/control/shell/documents.h"
 #include "evenkeel/locks/election.h"
 #include "evenkeel/place/place.h"
@@ -38,6 +39,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
         options_(std::move(options)),
         keys_(options_.cluster),
         names_(options_.names),
+        standing_(fmt::format("{}controllers/{}", keys_.root(), options_.name)),
         machine_(std::in_place, machine_options()) {}
 
   void start() {
@@ -66,6 +68,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     if (active()) return address();
     return election_ ? parse_controller_address(election_->view().leader) : ControllerAddress{};
   }
+  std::optional<Error> trouble() const {
+    if (!session_) return standing_.trouble_with_name();
+    if (const auto unread = trouble_with_documents()) return unread;
+    const auto standing = election_ ? election_->view().trouble : std::nullopt;
+    return standing && standing->code != Code::refused ? standing : std::nullopt;  // refused: with the session, which is lost
+  }
   ControllerEpoch epoch() const { return epoch_; }
   const Machine& machine() const { return *machine_; }
   void on_event(std::function<void(const Event&)> handler) { on_event_ = std::move(handler); }
@@ -90,6 +98,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     log(what, error);
     quiet_until_ = later(loop_.now(), said_again);
   }
+  void raise(const Error& error) {
+    if (on_event_) on_event_({Event::Kind::error, std::nullopt, std::nullopt, error.message});
+  }
   ControllerAddress address() const { return {options_.name, options_.http, options_.pulse}; }
   // Calls back only while the Controller is there.
   template <class Call>
@@ -110,8 +121,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   // 1. The office.
 
   void stand() {
-    store::SessionOptions options{
-        .key = fmt::format("{}controllers/{}", keys_.root(), options_.name), .ttl = options_.session_ttl, .meta = options_.name};
+    store::SessionOptions options{.key = standing_.beat(), .ttl = options_.session_ttl, .meta = options_.name};
     if (names_) options.identity = store::Identity(fmt::format("{:016x}{:016x}", names_->next(), names_->next()));
     store::Session::open(store_, options, options_.session_ttl * 4,
                          guarded([this](Result<std::unique_ptr<store::Session>> session) { take_session(std::move(session)); }));
@@ -120,10 +130,13 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void take_session(Result<std::unique_ptr<store::Session>> session) {
     if (!session) {
       complain("session", session.error());
+      standing_.not_opened(session.error());
       return stand_again();
     }
     quiet_until_ = {};
+    aside_ = false;
     session_ = std::move(*session);
+    standing_.opened(session_->identity());
     if (resigned_) return session_->end([](const Result<store::Revision>&) {});  // it was asked for before
     session_->on_event([this](store::Session::Event event) {
       if (event != store::Session::Event::lost) return;
@@ -134,9 +147,38 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     election_ =
         std::make_unique<locks::Election>(store_, *locks_, keys_.controller(), locks::ElectionOptions{.meta = format(address())});
     election_->on_change([this](const locks::Election::View& view) {
+      if (view.trouble && view.trouble->code == Code::invalid && view.trouble != std::exchange(told_, view.trouble)) {
+        log("election", *view.trouble);
+        raise(*view.trouble);
+      }
       if (!view.leading) return depose();
       if (!leads_) begin_office(*view.guard);
     });
+    reconsider();
+  }
+
+  // A document without which nothing can be decided, and which was not read before.
+  std::optional<Error> trouble_with_documents() const {
+    if (standing_.trouble_with_epoch()) return standing_.trouble_with_epoch();
+    const auto config = unreadable_.find(keys_.config());
+    return configured_ || config == unreadable_.end() ? std::nullopt : std::optional(config->second);
+  }
+
+  // Who cannot read what the office needs leaves it to others, who may be newer, and stands again when that can be read.
+  void reconsider() {
+    loop_.post(guarded([this] {
+      const bool unfit = trouble_with_documents().has_value();
+      if (!election_ || resigned_ || std::exchange(aside_, unfit) == unfit) return;
+      if (!unfit) return election_->stand();
+      log("the office is left to others", *trouble_with_documents());
+      election_->resign([](const Result<>&) {});
+    }));
+  }
+
+  void judge_epoch(const std::optional<store::Entry>& entry, store::Revision seen) {
+    if (!standing_.judge_epoch(entry, seen)) return;
+    if (standing_.trouble_with_epoch()) raise(*standing_.trouble_with_epoch());
+    reconsider();
   }
 
   // Not at once: whoever is told of a loss is inside of what is lost.
@@ -190,8 +232,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     if (read.entry) {
       const auto stored = parse_controller_epoch(read.entry->value, read.entry->key);
       if (!stored) {  // whatever it says, none is given twice
-        complain("controller_epoch", stored.error());
-        return try_office_again(election);
+        judge_epoch(read.entry, read.entry->modified);
+        return standing_.trouble_with_epoch() ? reconsider() : try_office_again(election);
       }
       before = std::max(before, *stored);
       txn.compare(store::unchanged(*read.entry));
@@ -215,10 +257,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     if (!leads_ || active_ || !guard_ || (!known && options_.machine.broken != Broken::first_step_too_early)) return;
     settle_writes();
     take_unread();
-    // A freeze, or maintenance, that it cannot read is not overlooked.
-    if (!configured_ && unreadable_.contains(keys_.config()))
-      return complain("config",
-                      {Code::refused, fmt::format("{} cannot be read, and was not before: nothing is decided", keys_.config())});
+    if (trouble_with_documents()) return reconsider();  // a freeze, or maintenance, that it cannot read is not overlooked
     active_ = true;
     beats_ = std::make_unique<store::Beats>(store_, keys_.beat_prefix());
     for (const auto& [node, incarnation] : incarnations_) observe(node);
@@ -254,6 +293,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       std::unordered_set<std::string_view> there;
       for (const store::Change& change : changes.changes) there.insert(change.key);
       std::set<std::string> gone;  // in order, whatever the order of a hash table
+      for (const std::string& of_office : {keys_.controller_epoch(), standing_.beat()}) {
+        if (!there.contains(of_office)) gone.insert(of_office);
+      }
       for (const auto& [key, revision] : revisions_) {
         if (!there.contains(key)) gone.insert(key);
       }
@@ -300,6 +342,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     held_back_.clear();
     unread_.clear();
     unreadable_.clear();
+    standing_.forget_revisions();
     incarnations_.clear();
     told_beats_.clear();
     for (const store::Change& change : changes.changes) {
@@ -340,8 +383,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void take(store::Change change, store::Revision seen) {
     const std::optional<Key> key = keys_.parse(change.key);
-    if (!key || key->kind == Key::Kind::target || key->kind == Key::Kind::controller || key->kind == Key::Kind::controller_epoch)
-      return;
+    if (change.key == standing_.beat()) return standing_.see_beat(std::move(change.entry));
+    if (key && key->kind == Key::Kind::controller_epoch)
+      return judge_epoch(change.entry, change.entry ? change.entry->modified : seen);
+    if (!key || key->kind == Key::Kind::target || key->kind == Key::Kind::controller) return;
     const store::Revision revision = change.entry ? change.entry->modified : seen;
     const auto known = revisions_.find(change.key);
     if (known != revisions_.end() && revision <= known->second) return;
@@ -363,6 +408,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void deliver(const Key& key, const store::Change& change) {
     unread_.erase(change.key);
+    if (key.kind == Key::Kind::config) reconsider();
     if (!change.entry) {
       unreadable_.erase(change.key);
       if (key.kind == Key::Kind::beat) told_beats_.erase(key.node);
@@ -371,10 +417,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     Result<Document> document = parse_document(key, *change.entry);
     unreadable_.erase(change.key);
     if (!document) {  // what was known before stays; one bad document never stops the others
-      unreadable_.insert(change.key);
+      unreadable_.emplace(change.key, document.error());
       log("document", document.error());
-      if (on_event_) on_event_({Event::Kind::error, std::nullopt, std::nullopt, document.error().message});
-      return;
+      return raise(document.error());
     }
     configured_ = configured_ || key.kind == Key::Kind::config;
     // Of a session that is not believed it is known where it was, not that it is.
@@ -457,12 +502,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   // Together, as many as a txn takes. What is urgent comes first, and does not wait for the rest.
   void write(const std::vector<Commit>& commits) {
     if (!guard_) return;
-    Batch batch(guard());
+    detail::Batch batch(guard());
     bool urgent = false;
     for (const Commit& commit : commits) {
       auto part = part_of(commit);
       if (!part) continue;
-      if (!batch.takes(*part) || urgent != commit.urgent) send(std::exchange(batch, Batch(guard())));
+      if (!batch.takes(*part) || urgent != commit.urgent) send(std::exchange(batch, detail::Batch(guard())));
       urgent = commit.urgent;
       batch.add(*std::move(part));
     }
@@ -470,7 +515,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
 
   // What a commit writes, and what it must find; nothing: it is not to be written.
-  std::optional<Batch::Part> part_of(const Commit& commit) {
+  std::optional<detail::Batch::Part> part_of(const Commit& commit) {
     const WorkloadId& workload = commit.records.workload;
     const Bucket bucket = commit.records.bucket;
     const std::string shards = keys_.shards(workload, bucket), view = keys_.view(workload, bucket);
@@ -493,16 +538,16 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       txn.compare(as_known(order)).erase(order);  // not another one that has come since
     }
     writing_.insert({workload, bucket});
-    return Batch::Part{{workload, bucket, commit.erases}, std::move(txn), alone_.contains({workload, bucket})};
+    return detail::Batch::Part{{workload, bucket, commit.erases}, std::move(txn), alone_.contains({workload, bucket})};
   }
 
-  void send(Batch batch) {
+  void send(detail::Batch batch) {
     if (batch.empty()) return;
     store::Txn txn = batch.take_txn();
     store_.txn(std::move(txn), in_this_life([this, of = batch.of(), office = epoch_,
                                              begun = loop_.now()](const Result<store::Committed>& done) {
                  measure(begun, done);
-                 for (const Batch::Bucketed& one : of) {
+                 for (const detail::Batch::Bucketed& one : of) {
                    if (office != epoch_) {  // of another office than this
                      read_again(one.workload, one.bucket);
                    } else {
@@ -518,7 +563,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     options_.on_commit(loop_.now() - begun, !done ? Outcome::unknown : done->succeeded ? Outcome::done : Outcome::moved);
   }
 
-  void answered(const Batch::Bucketed& one, const Result<store::Committed>& done) {
+  void answered(const detail::Batch::Bucketed& one, const Result<store::Committed>& done) {
     const auto& [workload, bucket, erases] = one;
     if (done && done->succeeded && active_) {
       alone_.erase({workload, bucket});
@@ -584,28 +629,13 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     }
   }
 
-  std::string key_of(const Key& key) const {
-    switch (key.kind) {
-      case Key::Kind::permit:
-        return keys_.permit(key.node);
-      case Key::Kind::member:
-        return keys_.member(key.node);
-      case Key::Kind::workload:
-        return keys_.workload(key.workload);
-      case Key::Kind::node:
-        return keys_.node(key.node);
-      default:
-        return keys_.waits();
-    }
-  }
-
   // Small documents. Operators and nodes write most of them too, so that one is written only as it was seen; the machine puts it again until it
   // is seen to be there.
   void write(const Put& put) {
     if (!guard_) return;
     store::Txn txn;
     if (const auto guarding = guard()) txn.compare(*guarding);
-    const std::string key = key_of(put.key);
+    const std::string key = key_of(keys_, put.key);
     if (is_newer(key)) return;
     if (put.key.kind != Key::Kind::waits) txn.compare(as_known(key));
     std::visit(Overloaded{[&](const Erased&) { txn.erase(key); }, [&](const auto& document) { txn.put(key, format(document)); }},
@@ -623,10 +653,13 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   bool resigned_ = false;
   Instant quiet_until_;  // nothing is complained of before
 
+  detail::Standing standing_;
   std::unique_ptr<store::Session> session_;
   std::unique_ptr<locks::Locks> locks_;
   std::unique_ptr<locks::Election> election_;
-  bool leads_ = false;  // elected
+  std::optional<Error> told_;  // of the election
+  bool aside_ = false;         // it does not stand, since it could not act
+  bool leads_ = false;         // elected
   std::optional<store::Compare> office_;
   bool active_ = false;  // and acting
   ControllerEpoch epoch_;
@@ -642,9 +675,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
   std::map<std::string, std::pair<Key, store::Change>> unread_;  // seen, and not looked at yet: only by a standby
   Timer reading_;
-  std::vector<Input> inputs_;         // for the next step
-  bool configured_ = false;           // the configuration has been read once
-  std::set<std::string> unreadable_;  // documents that are there and cannot be read
+  std::vector<Input> inputs_;                // for the next step
+  bool configured_ = false;                  // the configuration has been read once
+  std::map<std::string, Error> unreadable_;  // documents that are there and cannot be read
   std::unique_ptr<store::Beats> beats_;
   std::map<NodeId, Incarnation> incarnations_;
   std::unordered_map<NodeId, BeatSeen> told_beats_;  // to the machine
@@ -686,6 +719,7 @@ Controller::~Controller() { work_->stop(); }
 bool Controller::active() const { return work_->active(); }
 bool Controller::in_touch() const { return work_->in_touch(); }
 ControllerAddress Controller::active_one() const { return work_->active_one(); }
+std::optional<Error> Controller::trouble() const { return work_->trouble(); }
 ControllerEpoch Controller::epoch() const { return work_->epoch(); }
 const Machine& Controller::machine() const { return work_->machine(); }
 void Controller::on_event(std::function<void(const Event&)> handler) { work_->on_event(std::move(handler)); }

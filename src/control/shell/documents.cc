@@ -55,4 +55,19 @@ Result<Document> parse_document(const Key& key, const store::Entry& entry) {
   return fail(Code::invalid, "{}: no document that a controller reads", entry.key);
 }
 
+std::string key_of(const Keys& keys, const Key& key) {
+  switch (key.kind) {
+    case Key::Kind::permit:
+      return keys.permit(key.node);
+    case Key::Kind::member:
+      return keys.member(key.node);
+    case Key::Kind::workload:
+      return keys.workload(key.workload);
+    case Key::Kind::node:
+      return keys.node(key.node);
+    default:
+      return keys.waits();
+  }
+}
+
 }  // namespace evenkeel::control

@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "evenkeel_openapi.h"
+
 #include "evenkeel/base/text.h"
 
 namespace evenkeel::serve::detail {
@@ -21,17 +23,32 @@ constexpr std::uint32_t shards_usual = 100, view_usual = 1000;
 Response json(std::string body) { return {.type = "application/json", .body = std::move(body), .headers = {}}; }
 Response text(std::string body) { return {.body = std::move(body), .headers = {}}; }
 
+constexpr const char* start_text =
+    "Evenkeel's daemon. Ask /api/v1/cluster first; then /api/v1/nodes, /api/v1/workloads, /api/v1/shards/WORKLOAD, "
+    "/api/v1/view/WORKLOAD and\n"
+    "/api/v1/events. /api/v1/openapi.yaml describes them. /healthz, /readyz and /metrics are for who watches over it.\n";
+Response description() { return {.type = "application/yaml", .body = openapi_text, .headers = {}}; }
+
 Response busy() {
   return problem(503, "Busy", "The daemon does not come to answer, or is starting or stopping; try again, and look at its log.");
 }
 
 // What a question is answered with, or that it was not. The answer is shared: one that comes too late has nobody to go to.
 template <class T>
-std::optional<T> asked(const Ask& ask, std::function<T(const Watched&)> question) {
+std::optional<T> asked_early(const Ask& ask, std::function<T(const Watched&)> question) {
   const auto answer = std::make_shared<std::optional<T>>();
   const bool done = ask([answer, question = std::move(question)](const Watched& watched) { *answer = question(watched); });
   if (!done) return std::nullopt;
   return std::move(*answer);
+}
+
+// The same, of the controller, which comes after HTTP and goes before it.
+template <class T>
+std::optional<T> asked(const Ask& ask, std::function<T(const Watched&)> question) {
+  auto answer = asked_early<std::optional<T>>(ask, [question = std::move(question)](const Watched& watched) {
+    return watched.controller == nullptr ? std::nullopt : std::optional<T>(question(watched));
+  });
+  return answer ? *std::move(answer) : std::nullopt;
 }
 
 // A route whose handler is a question that gives a value and who answered, and what becomes of that as JSON.
@@ -174,14 +191,13 @@ Response metrics(const Ask& ask) {
 }
 
 Response ready(const Ask& ask) {
-  const auto in_touch = asked<bool>(ask, [](const Watched& watched) { return watched.controller->in_touch(); });
-  if (!in_touch) return busy();
-  if (*in_touch) return text("ready\n");
-  return problem(503, "Not ready", "The store does not answer; the daemon waits for it. See that it runs and can be reached.");
+  const auto why = asked_early<std::optional<std::string>>(ask, [](const Watched& watched) { return watched.why_not_ready(); });
+  if (!why) return busy();
+  return *why ? problem(503, "Not ready", **why) : text("ready\n");
 }
 
 Response healthy(const Ask& ask) {
-  const auto there = asked<bool>(ask, [](const Watched&) { return true; });
+  const auto there = asked_early<bool>(ask, [](const Watched&) { return true; });
   return there ? text("ok\n") : busy();
 }
 
@@ -231,6 +247,16 @@ class Shared {
 
 }  // namespace
 
+std::optional<std::string> Watched::why_not_ready() const {
+  constexpr std::string_view away = "The store does not answer; the daemon waits for it. See that it runs and can be reached.";
+  if (controller == nullptr) return std::string(away);
+  const auto trouble = controller->trouble();
+  if (!trouble) return controller->in_touch() ? std::nullopt : std::optional(std::string(away));
+  if (trouble->code == Code::conflict)
+    return fmt::format("The daemon waits for {}. Start it with another --name, or end the other process.", trouble->message);
+  return fmt::format("The daemon leaves the office to others: {}. Upgrade it, or put back what it can read.", trouble->message);
+}
+
 std::vector<Route> routes(Ask ask) {
   const auto plain = [&](std::string path, Response (*handler)(const Ask&)) {
     return Route{"GET", std::move(path), [ask, handler](const Request&) { return handler(ask); }};
@@ -242,10 +268,16 @@ std::vector<Route> routes(Ask ask) {
     return Route{"GET", std::move(path), [ask, handler](const Request& request) { return handler(ask, request); }};
   };
   return {
-      plain("/healthz", healthy),         plain("/readyz", ready),
-      shared("/metrics", metrics),        shared("/api/v1/cluster", overview),
-      shared("/api/v1/nodes", nodes),     shared("/api/v1/workloads", workloads),
-      asking("/api/v1/shards/*", shards), asking("/api/v1/view/*", view_list),
+      {"GET", "/", [](const Request&) { return text(start_text); }},
+      {"GET", "/api/v1/openapi.yaml", [](const Request&) { return description(); }},
+      plain("/healthz", healthy),
+      plain("/readyz", ready),
+      shared("/metrics", metrics),
+      shared("/api/v1/cluster", overview),
+      shared("/api/v1/nodes", nodes),
+      shared("/api/v1/workloads", workloads),
+      asking("/api/v1/shards/*", shards),
+      asking("/api/v1/view/*", view_list),
       asking("/api/v1/events", events),
   };
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "evenkeel/control/shell/controller.h"
@@ -23,6 +25,8 @@ struct Watched {
   std::uint64_t last_event = 0;
   Counted counted;
 
+  // In a sentence or two, with what to do.
+  std::optional<std::string> why_not_ready() const;
   Answerer answerer() const { return {cluster, controller->active(), controller->in_touch(), controller->active_one(), self}; }
 };
 

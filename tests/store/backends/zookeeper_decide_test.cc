@@ -83,6 +83,19 @@ TEST(ZooKeeperSrvr, IsRead) {
   EXPECT_EQ(parse_srvr("This ZooKeeper instance is not currently serving requests\n").mode, "");
 }
 
+TEST(ZooKeeperSrvr, ThatAStoreWentBackIsForMostToSay) {
+  const auto member = [](std::string mode, std::int64_t newest) { return Member{"3.8.0", std::move(mode), Revision(newest)}; };
+  const Revision known(100);
+  EXPECT_EQ(went_back({member("leader", 40), member("follower", 39), member("follower", 40)}, 3, known), Revision(40));
+  EXPECT_EQ(went_back({member("follower", 40), member("leader", 40)}, 3, known), Revision(40));
+  EXPECT_EQ(went_back({member("standalone", 0)}, 1, known), Revision(0));
+  EXPECT_EQ(went_back({member("leader", 100), member("follower", 40)}, 3, known), std::nullopt) << "it lags";
+  EXPECT_EQ(went_back({member("leader", 40), member("follower", 101)}, 3, known), std::nullopt) << "it led once";
+  EXPECT_EQ(went_back({member("leader", 40)}, 3, known), std::nullopt) << "what do the others say?";
+  EXPECT_EQ(went_back({member("leader", 40), member("", 0)}, 3, known), std::nullopt) << "one does not serve";
+  EXPECT_EQ(went_back({member("follower", 40), member("follower", 40)}, 3, known), std::nullopt) << "nobody leads";
+}
+
 // A tree with the rules of ZooKeeper that a multi meets.
 class Tree {
  public:

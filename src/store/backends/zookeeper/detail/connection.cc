@@ -17,7 +17,9 @@ constexpr std::size_t waiters_kept = 256;   // above it, those whose owner is go
 constexpr Duration reopen_after = 1s;       // when no server's name could be resolved
 constexpr Duration name_patience = 500ms;   // for other servers' names, once there is one
 constexpr Duration close_patience = 1s;     // of the destructor
-constexpr Duration nudge_every = 250ms;     // far above what a busy server takes, far below what a caller or a session bears
+constexpr Duration look_back_every = 3s;    // while no server takes us
+constexpr Duration member_patience = 1s;
+constexpr Duration nudge_every = 250ms;  // far above what a busy server takes, far below what a caller or a session bears
 
 NodeStat stat_of(const Stat* stat) {
   if (!stat) return {};
@@ -248,18 +250,54 @@ void Connection::on_session(std::uint64_t session, int state) {
     become_ready();
   } else if (state == ZOO_EXPIRED_SESSION_STATE) {
     if (options_.log) options_.log->warn("the ZooKeeper session expired; a new one begins");
-    end_session();
-    for (Listener* listener : std::vector(listeners_)) {
-      if (std::ranges::find(listeners_, listener) != listeners_.end()) listener->on_expired();
-    }
-    begin_session();
+    expire();
   } else {
     auth_failed_ |= state == ZOO_AUTH_FAILED_STATE;
     if (ready_ && options_.log) options_.log->warn("the connection to ZooKeeper is lost");
-    ready_ = false;
+    if (std::exchange(ready_, false)) look_back_later();
     drain();
     if (auth_failed_) become_ready();  // whoever waits is told
   }
+}
+
+void Connection::expire() {
+  end_session();
+  for (Listener* listener : std::vector(listeners_)) {
+    if (std::ranges::find(listeners_, listener) != listeners_.end()) listener->on_expired();
+  }
+  begin_session();
+}
+
+void Connection::look_back_later() {
+  loop_.post_after(look_back_every, [weak = weak_from_this(), session = session_, times = times_ready_] {
+    const auto alive = weak.lock();
+    if (alive && alive->session_ == session && alive->times_ready_ == times) alive->look_back();
+  });
+}
+
+void Connection::look_back() {
+  in_background([door = door_, weak = weak_from_this(), endpoints = url_.endpoints, times = times_ready_] {
+    std::vector<Member> members;
+    for (const std::string& endpoint : endpoints) {
+      if (const auto answer = ask(endpoint, "srvr", member_patience)) members.push_back(parse_srvr(*answer));
+    }
+    door->post([weak, times, members = std::move(members)] {
+      if (const auto alive = weak.lock()) alive->on_members(times, members);
+    });
+  });
+}
+
+void Connection::on_members(std::uint64_t times_ready, const std::vector<Member>& members) {
+  if (times_ready != times_ready_ || !handle_) return;
+  const auto newest = went_back(members, url_.endpoints.size(), known_);
+  if (!newest) return look_back_later();
+  if (options_.log)
+    options_.log->warn("ZooKeeper was put back to an earlier state, and is read anew", {{"from", known_}, {"to", *newest}});
+  known_ = *newest;
+  for (Listener* listener : std::vector(listeners_)) {
+    if (std::ranges::find(listeners_, listener) != listeners_.end()) listener->on_put_back();
+  }
+  expire();
 }
 
 void Connection::become_ready() {

@@ -14,6 +14,9 @@
 //
 // A leader of ZooKeeper 3.8 now and then sleeps on a request until another one reaches it, and the C client does not ping while it waits for an
 // answer: who is alone there lost its connection over it. So what is not answered within `nudge_every` is followed by a small read.
+//
+// A server that was put back to an earlier state refuses a client that has seen more, for as long as that client lives. So while nobody takes us the
+// members are asked where they stand, and if it is before what is known another client begins, with what is there.
 
 #include <cstdint>
 #include <deque>
@@ -26,6 +29,7 @@
 #include "evenkeel/store/backends/open.h"
 #include "evenkeel/store/backends/zookeeper/detail/background.h"
 #include "evenkeel/store/backends/zookeeper/detail/decide.h"
+#include "evenkeel/store/backends/zookeeper/detail/four_letters.h"
 
 typedef struct _zhandle zhandle_t;  // NOLINT: the C client's own name for it
 
@@ -48,6 +52,7 @@ class Listener {
   virtual void on_node(const std::string& path, Event event) = 0;
   virtual void on_ready() = 0;    // a session, old or new, has a server again
   virtual void on_expired() = 0;  // ephemeral keys and watches are gone
+  virtual void on_put_back() {}   // so is all that was written lately: revisions begin below what was known. on_expired follows
 
  protected:
   ~Listener() = default;
@@ -103,6 +108,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_event(std::uint64_t session, const std::string& path, int type);
   void on_reply(std::uint64_t id, Reply reply);
   void become_ready();
+  void expire();
+  void look_back_later();
+  void look_back();
+  void on_members(std::uint64_t times_ready, const std::vector<Member>& members);
   // Queues a read; `start` hands it to the C client and returns its code.
   using Start = std::move_only_function<int(Pending&)>;
   void call(Start start, OnReply on_reply);

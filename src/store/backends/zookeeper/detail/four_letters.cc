@@ -96,4 +96,18 @@ Member parse_srvr(std::string_view answer) {
   return member;
 }
 
+std::optional<Revision> went_back(const std::vector<Member>& members, std::size_t count, Revision known) {
+  std::size_t serving = 0;
+  bool led = false;
+  Revision newest;
+  for (const Member& member : members) {
+    if (member.mode.empty()) continue;
+    ++serving;
+    led |= member.mode == "leader" || member.mode == "standalone";
+    newest = std::max(newest, member.newest);
+  }
+  if (!led || 2 * serving <= count || newest >= known) return std::nullopt;
+  return newest;
+}
+
 }  // namespace evenkeel::store::zookeeper

@@ -1,8 +1,10 @@
 #pragma once
 // ZooKeeper's four letter words: a member's own words about itself, on a connection of its own. "srvr" is allowed by default.
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "evenkeel/base/time.h"
 #include "evenkeel/store/store.h"
@@ -18,5 +20,9 @@ struct Member {
   Revision newest;      // that it knows of: its zxid; 0: it does not say
 };
 Member parse_srvr(std::string_view answer);
+
+// Where ZooKeeper stands, if it has forgotten what is known: it was put back to an earlier state, or emptied. A leader says so, most of `count` members say
+// where they stand, and none knows more: one that stood still while it was deposed takes itself for the leader too.
+std::optional<Revision> went_back(const std::vector<Member>& members, std::size_t count, Revision known);
 
 }  // namespace evenkeel::store::zookeeper

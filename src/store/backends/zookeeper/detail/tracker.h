@@ -31,6 +31,7 @@ class Tracker final : public Listener, public std::enable_shared_from_this<Track
   void on_node(const std::string& path, Event event) override;
   void on_ready() override;
   void on_expired() override;
+  void on_put_back() override { revision_ = {}; }
 
  private:
   struct Node {

@@ -16,7 +16,7 @@
 #include "evenkeel/model/documents.h"
 #include "evenkeel/store/store.h"
 
-namespace evenkeel::control {
+namespace evenkeel::control::detail {
 
 class Batch {
  public:
@@ -51,4 +51,4 @@ class Batch {
   bool closed_ = false;
 };
 
-}  // namespace evenkeel::control
+}  // namespace evenkeel::control::detail

@@ -1,10 +1,10 @@
-#include "evenkeel/control/shell/batch.h"
+#include "evenkeel/control/shell/detail/batch.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-namespace evenkeel::control {
+namespace evenkeel::control::detail {
 namespace {
 
 constexpr std::size_t guards = 1;  // compares that are not the parts'
@@ -43,4 +43,4 @@ store::Txn Batch::take_txn() {
   return std::exchange(txn_, {});
 }
 
-}  // namespace evenkeel::control
+}  // namespace evenkeel::control::detail
