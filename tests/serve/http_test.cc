@@ -73,7 +73,9 @@ TEST(Http, RefusalsSayWhatToDo) {
   const auto missing = client.Get("/he");
   EXPECT_EQ(missing->status, 404);
   EXPECT_EQ(missing->get_header_value("Content-Type"), "application/problem+json");
-  EXPECT_EQ(missing->body, "{\"title\":\"Not found\",\"status\":404,\"detail\":\"There is nothing at \\\"/he\\\".\"}\n");
+  EXPECT_EQ(
+      missing->body,
+      "{\"title\":\"Not found\",\"status\":404,\"detail\":\"There is nothing at \\\"/he\\\"; there is /hello, /throws.\"}\n");
   const auto wrong = client.Delete("/hello");
   EXPECT_EQ(wrong->status, 405);
   EXPECT_EQ(wrong->get_header_value("Allow"), "GET, POST");
