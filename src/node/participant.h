@@ -23,8 +23,8 @@ struct ParticipantOptions {
   DataId data;
   // No other process has this disk, so that a session of the name that was opened with it is over, whatever its beat says.
   bool owns_data = false;
-  Rng rng{0};  // incarnations
-  std::string version = "0";
+  Rng rng{0};                 // incarnations
+  std::string version = "0";  // of the software, for people; Node says the product's
   // Where pulses go; empty: nowhere. Node has a connection (shell/pulse_line.h), the simulator a network of its own.
   std::function<void(const Pulse&)> send_pulse;
   // Asked before each pulse: whether it must say everything, since the one who hears it is another one than before, or has missed some. Otherwise it says

@@ -94,6 +94,7 @@ def test_a_service_in_shell(program):
         world.create()
         world.until("all are led", world.led)
         world.until("each leads some", lambda: all(world.leads(name) > 0 for name in agents))
+        expect({node["version"] for node in world.ask("node", "list")} == {world.ask("version")["version"]}, "each says what it runs")
         # Whoever leads may; at another epoch, or who does not lead, may not.
         def who_may(number):
             return [name for name, agent in agents.items() if get(agent.said["agent"], f"/may_lead/t1/0?epoch={number}")[0] == 200]

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "evenkeel/base/text.h"
+#include "evenkeel/base/version.h"
 #include "tests/serve/town.h"
 
 namespace evenkeel::serve {
@@ -34,6 +35,9 @@ TEST(Daemon, ShowsAClusterAtWork) {
   EXPECT_EQ(field(cluster.body, "controller/name"), "d1");
   EXPECT_EQ(field(cluster.body, "controller/http"), "http://" + daemon->http());
   EXPECT_EQ(field(cluster.body, "self/pulse"), daemon->pulse());
+  EXPECT_EQ(field(cluster.body, "self/version"), product_version());
+  EXPECT_THAT(get(daemon->http(), "/metrics").body,
+              HasSubstr(fmt::format("evenkeel_build_info{{version=\"{}\"}} 1\n", product_version())));
   EXPECT_EQ(field(cluster.body, "maintenance"), "null");
   EXPECT_EQ(field(cluster.body, "orphans"), "0 items");
   const Got nodes = get(daemon->http(), "/api/v1/nodes");
