@@ -165,6 +165,7 @@ void RealNode::take_part(ShardHandler& handler, std::vector<Held> inventory) {
   options.pulse = options_.session_ttl / 3;
   options.gather = reports_gathered;
   pulses_ = std::make_unique<PulseLine>(*store_, PulseLineOptions{.cluster = options_.cluster,
+                                                                  .store = options_.store,
                                                                   .every = options.pulse,
                                                                   .rng = Rng(random_seed()),
                                                                   .on_open = [this] { participant_->pulse_now(); },
