@@ -258,6 +258,14 @@ def test_a_hook_that_comes_later_is_waited_for(program):
             server.shutdown()
 
 
+def test_a_wrong_cluster_is_said(program):
+    with Agents(program) as world:
+        agent = world.agent("n1", options=("--cluster", "defalt"))
+        world.until("it says that nobody controls it", lambda: "nobody controls the cluster; is its name right?" in world.log("n1") and "defalt" in world.log("n1"))
+        expect("no controller is active" in world.run("cluster", "show", "--cluster", "defalt"), "and so do others")
+        agent.kill()
+
+
 def test_refusals(program):
     with Agents(program) as world:
         def refused(status, *words):
