@@ -11,9 +11,9 @@ namespace {
 
 // Every command, in the order of --help.
 constexpr void (*table_of_commands[])(CLI::App&, Session&) = {
-    add_validate, add_plan,     add_serve,   add_agent,      add_apply,  add_cluster, add_node,
-    add_rollout,  add_workload, add_shard,   add_routes,     add_broker, add_store,   add_lock,
-    add_context,  add_sim,      add_version, add_completion, add_man};
+    add_validate, add_plan,    add_serve,    add_agent,   add_apply,      add_top,    add_cluster,
+    add_node,     add_rollout, add_workload, add_shard,   add_routes,     add_broker, add_store,
+    add_lock,     add_context, add_sim,      add_version, add_completion, add_man};
 
 constexpr std::string_view program_about = "Evenkeel keeps a cluster's work on an even keel.";
 constexpr std::string_view program_footer =

@@ -69,6 +69,7 @@ void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);
 void add_routes(CLI::App& app, Session& session);
+void add_top(CLI::App& app, Session& session);
 void add_cluster(CLI::App& app, Session& session);
 void add_node(CLI::App& app, Session& session);
 void add_workload(CLI::App& app, Session& session);

@@ -263,6 +263,7 @@ def test_a_wrong_cluster_is_said(program):
         agent = world.agent("n1", options=("--cluster", "defalt"))
         world.until("it says that nobody controls it", lambda: "nobody controls the cluster; is its name right?" in world.log("n1") and "defalt" in world.log("n1"))
         expect("no controller is active" in world.run("cluster", "show", "--cluster", "defalt"), "and so do others")
+        expect("nobody controls" not in world.run("top"), "the one with a daemon")
         agent.kill()
 
 
