@@ -60,19 +60,26 @@ class Screen:
         self.text += got
         return got != ""
 
+    def await_more(self, what, give_up):
+        """The same, as soon as there is something."""
+        ready, _, _ = select.select([self.ours], [], [], max(0, give_up - time.monotonic()))
+        if not ready:
+            raise Failed(f"not so in time: {what}\n{self.text[-3000:]}")
+        return self.read()
+
     def until(self, what, good):
         give_up = time.monotonic() + PATIENCE
         while not good(self.text):
-            ready, _, _ = select.select([self.ours], [], [], max(0, give_up - time.monotonic()))
-            if not ready or not self.read():
-                raise Failed(f"not so: {what}\n{self.text}")
+            if not self.await_more(what, give_up):
+                raise Failed(f"it ended before: {what}\n{self.text[-3000:]}")
 
     def type(self, text):
         os.write(self.ours, text.encode())
 
     def ends(self):
         """Its exit status, and what it wrote to streams that are no terminal."""
-        while self.read():
+        give_up = time.monotonic() + PATIENCE
+        while self.await_more("its end", give_up):
             pass
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, (out or b"").decode(), (err or b"").decode()
