@@ -107,7 +107,7 @@ void Participant::Work::open_session() {
 
 // Who waits for a session learns soon for what, and then now and then.
 void Participant::Work::begin_to_wait() {
-  if (options_.node.log == nullptr || std::exchange(waits_, true)) return;
+  if (!options_.tells_waits || std::exchange(waits_, true)) return;
   set_timer(word_, later(loop_.now(), word_after), &Work::look_why_alone);
 }
 
@@ -131,8 +131,9 @@ void Participant::Work::on_session(Result<std::unique_ptr<store::Session>> sessi
   if (stage_ != Stage::staying) return;
   if (!session) {
     why_alone_ = session.error().message;
-    if (session.error().code != Code::unavailable && session.error().code != Code::conflict)
-      complain("no session yet", session.error());
+    const bool may_pass = session.error().code == Code::unavailable || session.error().code == Code::conflict;
+    if (!options_.tells_waits) log(Level::warn, "no session yet", why_alone_);
+    if (options_.tells_waits && !may_pass) complain("no session yet", session.error());
     return set_timer(retry_, later(loop_.now(), error_pause), &Work::open_session);
   }
   session_ = *std::move(session);

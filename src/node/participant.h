@@ -34,6 +34,9 @@ struct ParticipantOptions {
   // Reports are written so long after the first change that others are written with it, and up to five times as long while handlers are at something
   // urgent. 0: at once.
   Duration gather = {};
+  // While it has no session it looks for what it waits, and says so soon and then each minute, rather than at each attempt that came to nothing. Node's does;
+  // simulated runs have no requests that only people need.
+  bool tells_waits = false;
   std::function<void(const Stuck&)> on_stuck;
   Broken broken = Broken::nothing;
 };

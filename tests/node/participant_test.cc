@@ -185,6 +185,7 @@ TEST(Participant, SaysSoonAndThenNowAndThenWhatItWaitsFor) {
     ParticipantOptions made = options_of(fixture.rng);
     made.node.log = &log;
     made.owns_data = true;
+    made.tells_waits = true;
     return made;
   };
   fixture.world.cut_off("n1");

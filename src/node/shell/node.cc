@@ -161,6 +161,7 @@ void RealNode::take_part(ShardHandler& handler, std::vector<Held> inventory) {
   pool_ = std::make_unique<Pool>(loop_, handler, std::move(inventory), options_.threads, options_.broker);
   ParticipantOptions options{.node = options_, .data = folder_.id(), .owns_data = folder_.locked(), .rng = Rng(random_seed())};
   options.version = product_version();
+  options.tells_waits = true;
   options.on_stuck = [this](const Stuck& stuck) { on_stuck(stuck); };
   options.pulse = options_.session_ttl / 3;
   options.gather = reports_gathered;
