@@ -179,6 +179,7 @@ void run(Session& session, const AgentOptions& options) {
     if (!trouble) how.data = std::filesystem::canonical(how.data, trouble).string();
     if (trouble) return session.fail({Code::invalid, fmt::format("{}: {}", options.node.data, trouble.message())});
   }
+  how.store = store::format(choice->url);
   how.open_store = [choice = *choice](Loop& loop) { return store::open(loop, choice.url, choice.options); };
   how.cluster = cluster;
   how.name = NodeId(options.name);

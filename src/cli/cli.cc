@@ -11,9 +11,9 @@ namespace {
 
 // Every command, in the order of --help.
 constexpr void (*table_of_commands[])(CLI::App&, Session&) = {
-    add_validate, add_plan,     add_serve,   add_agent,      add_apply,  add_cluster, add_node,
-    add_rollout,  add_workload, add_shard,   add_routes,     add_broker, add_store,   add_lock,
-    add_context,  add_sim,      add_version, add_completion, add_man};
+    add_validate, add_plan,    add_serve,    add_agent,   add_apply,      add_top,    add_cluster,
+    add_node,     add_rollout, add_workload, add_shard,   add_routes,     add_broker, add_store,
+    add_lock,     add_context, add_sim,      add_version, add_completion, add_man};
 
 constexpr std::string_view program_about = "Evenkeel keeps a cluster's work on an even keel.";
 constexpr std::string_view program_footer =
@@ -178,7 +178,14 @@ void Session::print(std::string_view data) {
   if (const auto written = io.out(data); !written) fail(written.error().in("standard output"));
 }
 
-void Session::say(std::string_view words) const { io.err(fmt::format("evenkeel: {}\n", words)); }
+void Session::say(std::string_view words) {
+  end_line();
+  io.err(fmt::format("evenkeel: {}\n", words));
+}
+
+void Session::end_line() {
+  if (std::exchange(open_line, false)) io.err("\n");
+}
 
 void Session::fail(const Error& error) {
   say(error.message);
@@ -188,7 +195,7 @@ void Session::fail(const Error& error) {
 void Session::fail(const Diagnostics& problems) {
   std::string text = problems.format() + "\n";
   constexpr std::string_view plain = ": error: ", red = ": \033[31merror\033[0m: ";
-  for (std::size_t at = 0; io.colour && (at = text.find(plain, at)) != std::string::npos; at += red.size())
+  for (std::size_t at = 0; io.err_colour && (at = text.find(plain, at)) != std::string::npos; at += red.size())
     text.replace(at, plain.size(), red);
   io.err(text);
   status = Exit::usage;

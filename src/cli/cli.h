@@ -5,7 +5,7 @@
 //   int status = cli::run({"validate", "-f", "pages.yaml"}, io);
 //
 // Conventions, the same for every command: data goes to standard output and words to standard error; `-o table|wide|json|yaml|name`;
-// colour only on a terminal and never with NO_COLOR; the exit status says what happened:
+// colour only where that very stream is a terminal, and never with NO_COLOR; the exit status says what happened:
 //   0 done   1 failed or refused   2 wrong usage or input   3 not found   4 conflict   5 unreachable or timed out   6 denied
 // If a command fails, nothing is written to standard output; but a plan that does not meet everything is a plan, and printed. Every
 // refusal says what to do next.
@@ -46,7 +46,14 @@ class Outside {
 
   virtual ~Outside() = default;
   virtual std::optional<std::string> variable(const std::string& name) const = 0;
-  virtual bool terminal() const = 0;  // standard output is one
+  enum class Stream : std::uint8_t { out, err };
+  struct Screen {
+    std::size_t rows = 24, columns = 80;
+    friend bool operator==(const Screen&, const Screen&) = default;
+  };
+  // How large the terminal is, as it is now, that a standard stream goes to; nothing: it goes elsewhere.
+  virtual std::optional<Screen> screen(Stream stream) const = 0;
+  bool terminal() const { return screen(Stream::out).has_value(); }
   // Signals come to `heard`, on a thread of their own, until the watch is destroyed. Before the first other thread is started.
   virtual std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) = 0;
   struct Command {
@@ -78,7 +85,8 @@ struct Io {
   std::function<Result<void>(const std::string& path, std::string_view content)> write_file = {};
   // The same for what is the user's alone: nobody else may read it, and folders that are missing are made.
   std::function<Result<void>(const std::string& path, std::string_view content)> write_private = {};
-  bool colour = false;         // standard error takes colours
+  bool out_colour = false;     // standard output takes colours
+  bool err_colour = false;     // standard error does
   Outside* outside = nullptr;  // null: commands that need it are refused
 };
 

@@ -3,7 +3,7 @@
 #include "evenkeel/base/write.h"
 #include "evenkeel/cli/cluster_access.h"
 #include "evenkeel/cli/edit.h"
-#include "evenkeel/control/survey.h"
+#include "evenkeel/cli/health.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -24,95 +24,51 @@ using Decide = std::function<Result<control::Changes>(const control::Snapshot&, 
 
 // 1. How it stands.
 
-struct Sums {
-  std::uint32_t nodes = 0, there = 0, operated = 0;
-  std::uint32_t shards = 0, leaderless = 0, below_min_active = 0, incomplete = 0, errors = 0;
-  std::size_t workloads = 0, orphans = 0, orders = 0;
-};
-
-Sums sums_of(const control::Snapshot& seen) {
-  Sums sums;
-  for (const control::NodeSurvey& node : control::survey_nodes(seen)) {
-    using State = control::NodeSurvey::State;
-    if (node.state == State::removed || node.state == State::never) continue;
-    ++sums.nodes;
-    sums.there += node.state == State::there || node.state == State::leaving ? 1 : 0;
-    sums.operated += node.operation != Operation::none ? 1 : 0;
-  }
-  for (const control::WorkloadSurvey& one : control::survey_workloads(seen)) {
-    if (one.deleted) continue;
-    ++sums.workloads;
-    sums.shards += one.shards;
-    sums.leaderless += one.leads ? one.shards - one.led : 0;
-    sums.below_min_active += one.below_min_active;
-    sums.incomplete += one.incomplete;
-    sums.errors += one.errors;
-  }
-  sums.orphans = control::orphans_of(seen).size();
-  sums.orders = seen.orders.size();
-  return sums;
+// The first line that begins so, with what follows in red.
+std::string in_red(std::string text, std::string_view row) {
+  const std::size_t at = text.find(fmt::format("\n{} ", row));
+  if (at == std::string::npos) return text;
+  const std::size_t begin = text.find_first_not_of(' ', at + 1 + row.size()), end = text.find('\n', begin);
+  return text.substr(0, begin) + fmt::format("\033[31m{}\033[0m", text.substr(begin, end - begin)) + text.substr(end);
 }
 
-// ", for 40m of 2h": how long it has lasted, and how long it may.
-std::string lasting(const std::optional<Duration>& lasted, const std::optional<Duration>& timeout) {
-  if (!lasted) return timeout ? fmt::format(", for {}", format(*timeout)) : "";
-  const std::string so_far = format(std::chrono::floor<std::chrono::seconds>(*lasted));
-  return timeout ? fmt::format(", for {} of {}", so_far, format(*timeout)) : fmt::format(", for {} so far", so_far);
+std::string cluster_table(const control::Snapshot& seen, const ControllerSeen& controller, const Health& health) {
+  const Sums& sums = health.sums;
+  Table table({"CLUSTER", seen.cluster.str()});
+  table.add({"health", health.word});
+  table.add({"controller", controller_text(controller)});
+  if (!health.freeze.empty()) table.add({"frozen", health.freeze});
+  if (!health.maintenance.empty()) table.add({"maintenance", health.maintenance});
+  table.add({"nodes", fmt::format("{} of {} are there, {} under an operation", sums.there, sums.nodes, sums.operated)});
+  table.add({"workloads", fmt::format("{} with {} shards", sums.workloads, sums.shards)});
+  table.add({"shards", fmt::format("{} without a leader, {} below min_active, {} incomplete", sums.leaderless,
+                                   sums.below_min_active, sums.incomplete)});
+  table.add({"replicas", fmt::format("{} in error, {} that no record knows", sums.errors, sums.orphans)});
+  table.add({"orders", fmt::format("{} wait to be carried out", sums.orders)});
+  return table.format();
 }
 
-std::string freeze_of(const control::Snapshot& seen) {
-  const Freeze* freeze = control::freeze_in_force(seen);
-  if (freeze == nullptr) return "";
-  return fmt::format("{}{}{}", freeze->reason, freeze->keep_leaders ? " (leaders are kept)" : "",
-                     lasting(seen.waits ? seen.waits->freeze : std::nullopt, freeze->timeout));
-}
-
-std::string maintenance_of(const control::Snapshot& seen) {
-  const auto lasted = seen.waits ? seen.waits->maintenance : std::nullopt;
-  if (const Maintenance* by_hand = control::maintenance_in_force(seen))
-    return fmt::format("by hand: {}{}", by_hand->reason, lasting(lasted, by_hand->timeout));
-  if (!seen.waits || !seen.waits->entered) return "";
-  // While the config has one by hand, the time that is saved is of that.
-  const bool other = seen.config && seen.config->maintenance;
-  return fmt::format("entered by the controller: too many nodes are gone{}",
-                     lasting(other ? std::nullopt : lasted, std::nullopt));
-}
-
-// One sentence.
-std::string health_of(const control::Snapshot& seen, const Sums& sums) {
-  if (control::freeze_in_force(seen) != nullptr) return "frozen";
-  if (sums.leaderless > 0) return "shards without a leader";
-  if (sums.below_min_active > 0) return "shards below min_active";
-  if (!maintenance_of(seen).empty()) return "in maintenance";
-  if (sums.there < sums.nodes) return "nodes are gone";
-  if (sums.errors > 0) return "replicas in error";
-  return sums.incomplete > 0 ? "replicas are missing" : "well";
-}
-
-std::string cluster_as(Session& session, const control::Snapshot& seen, Output output) {
-  const Sums sums = sums_of(seen);
+std::string cluster_as(const Session& session, const control::Snapshot& seen, const ControllerSeen& controller, Output output) {
   if (output == Output::name) return fmt::format("cluster/{}\n", seen.cluster);
-  const std::string health = health_of(seen, sums), freeze = freeze_of(seen), maintenance = maintenance_of(seen);
+  const Health health = health_of(seen, controller);
   if (output == Output::table || output == Output::wide) {
-    Table table({"CLUSTER", seen.cluster.str()});
-    table.add({"health", health});
-    if (!freeze.empty()) table.add({"frozen", freeze});
-    if (!maintenance.empty()) table.add({"maintenance", maintenance});
-    table.add({"nodes", fmt::format("{} of {} are there, {} under an operation", sums.there, sums.nodes, sums.operated)});
-    table.add({"workloads", fmt::format("{} with {} shards", sums.workloads, sums.shards)});
-    table.add({"shards", fmt::format("{} without a leader, {} below min_active, {} incomplete", sums.leaderless,
-                                     sums.below_min_active, sums.incomplete)});
-    table.add({"replicas", fmt::format("{} in error, {} that no record knows", sums.errors, sums.orphans)});
-    table.add({"orders", fmt::format("{} wait to be carried out", sums.orders)});
-    std::string out = table.format();
-    if (const std::size_t at = out.find("frozen"); session.io.colour && at != std::string::npos)
-      out.replace(at, 6, "\033[31mfrozen\033[0m");
-    return out;
+    std::string table = cluster_table(seen, controller, health);
+    return session.io.out_colour && health.urgent ? in_red(std::move(table), "health") : table;
   }
+  const Sums& sums = health.sums;
   Writer out(output == Output::json ? Syntax::json : Syntax::yaml);
-  out.begin_map().key("cluster").text(seen.cluster.str()).key("health").text(health);
-  if (!freeze.empty()) out.key("freeze").text(freeze);
-  if (!maintenance.empty()) out.key("maintenance").text(maintenance);
+  out.begin_map().key("cluster").text(seen.cluster.str()).key("health").text(health.word);
+  out.key("reasons").begin_list();
+  for (const std::string& reason : health.reasons) out.text(reason);
+  out.end_list().key("controller");
+  if (controller.active) {
+    out.begin_map(Writer::Flow::line).key("name").text(controller.address.name);
+    out.key("http").text(controller.address.http).key("pulse").text(controller.address.pulse).end_map();
+  } else {
+    out.null();
+  }
+  if (!health.freeze.empty()) out.key("freeze").text(health.freeze);
+  if (!health.maintenance.empty()) out.key("maintenance").text(health.maintenance);
   out.key("nodes").number(sums.nodes).key("nodes_there").number(sums.there).key("nodes_operated").number(sums.operated);
   out.key("workloads").number(sums.workloads).key("shards").number(sums.shards).key("leaderless").number(sums.leaderless);
   out.key("below_min_active").number(sums.below_min_active).key("incomplete").number(sums.incomplete);
@@ -121,10 +77,12 @@ std::string cluster_as(Session& session, const control::Snapshot& seen, Output o
 }
 
 void view(Session& session, const ClusterOptions& options) {
-  show(session, options.reach, options.watch, [&](OpenCluster& cluster) -> std::optional<std::string> {
-    const auto seen = cluster.read_existing(all_kinds());
-    if (!seen) return std::nullopt;
-    return cluster_as(session, *seen, options.output);
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) -> Result<std::string> {
+    const auto seen = cluster.look_existing(all_kinds());
+    if (!seen) return fail(seen.error());
+    const auto controller = cluster.look_at_controller();
+    if (!controller) return fail(controller.error());
+    return cluster_as(session, *seen, *controller, options.output);
   });
 }
 

@@ -6,6 +6,7 @@
 #include "evenkeel/base/text.h"
 #include "evenkeel/base/write.h"
 #include "evenkeel/control/shell/documents.h"
+#include "evenkeel/locks/locks.h"
 
 namespace evenkeel::cli {
 
@@ -132,19 +133,82 @@ Result<control::Snapshot> OpenCluster::look(const KindList& kinds) {
   return seen;
 }
 
+Result<control::Snapshot> OpenCluster::look_patiently(const KindList& kinds, Interrupt& interrupt) {
+  constexpr Duration patience = 30s;  // with a store that does not answer: a leader of its own is elected in less
+  constexpr Duration look_again = 200ms;
+  const Instant end = clock_.now() + patience;
+  bool said = false;
+  while (true) {
+    auto seen = look(kinds);
+    if (seen) return seen;
+    if (seen.error().code != Code::unavailable || clock_.now() >= end || interrupt.stopped()) {
+      if (!session_.context.empty()) return fail(seen.error().in(fmt::format("the store of context {}", session_.context)));
+      return seen;
+    }
+    if (!std::exchange(said, true))
+      session_.say(fmt::format("{}; it is asked again for {}", seen.error().message, format(patience)));
+    interrupt.wait(look_again);
+  }
+}
+
+Result<control::Snapshot> OpenCluster::look_existing(const KindList& kinds) {
+  auto seen = look(kinds);
+  missing_ = false;
+  if (!seen || !seen->empty() || !unreadable_.empty()) return seen;
+  const auto controller = look_at_controller();
+  if (!controller) return fail(controller.error());
+  missing_ = !controller->active;
+  if (!missing_) return seen;
+  return fail(Code::not_found, "there is no cluster {} in {}; --cluster and --store say where to look", quote(name_.str()), url_);
+}
+
+void OpenCluster::failed(const Error& error) {
+  fail_store(session_, error);
+  if (missing_ && error.code == Code::not_found) tell_context(session_);
+}
+
 std::optional<control::Snapshot> OpenCluster::read(const KindList& kinds) {
   auto seen = look(kinds);
-  if (!seen) return fail_store(session_, seen.error()), std::nullopt;
+  if (!seen) return failed(seen.error()), std::nullopt;
   return *std::move(seen);
 }
 
 std::optional<control::Snapshot> OpenCluster::read_existing(const KindList& kinds) {
-  auto seen = read(kinds);
-  if (!seen || !seen->empty() || !unreadable_.empty()) return seen;
-  session_.fail(Error{Code::not_found, fmt::format("there is no cluster {} in {}; --cluster and --store say where to look",
-                                                   quote(name_.str()), url_)});
-  tell_context(session_);
-  return std::nullopt;
+  auto seen = look_existing(kinds);
+  if (!seen) return failed(seen.error()), std::nullopt;
+  return *std::move(seen);
+}
+
+Result<ControllerSeen> OpenCluster::look_at_controller() {
+  std::shared_ptr<locks::Locks> locks;  // destroyed on the loop, after its answer
+  const auto state = store_->run<locks::LockState>([&](store::Store& on, store::Answer<locks::LockState> answer) {
+    locks = std::make_shared<locks::Locks>(on, nullptr);
+    locks->show(Keys(name_).controller(), [&on, &locks, answer = std::move(answer)](Result<locks::LockState> seen) mutable {
+      on.loop().post([held = std::move(locks), answer = std::move(answer), seen = std::move(seen)]() mutable {
+        held.reset();
+        answer(std::move(seen));
+      });
+    });
+  });
+  if (!state) return fail(state.error());
+  if (!beat_ || beat_->first != state->renewed) beat_.emplace(state->renewed, clock_.now());
+  const Duration still = state->ttl + state->ttl / 50;  // as long as those who would follow it wait
+  return ControllerSeen{.active = state->held && clock_.now() - beat_->second <= still,
+                        .address = parse_controller_address(state->meta)};
+}
+
+void OpenCluster::look_after_controller() {
+  constexpr Duration often_enough = 900ms;
+  if (clock_.now() < controller_due_) return;
+  controller_due_ = clock_.now() + often_enough;
+  const auto seen = look_at_controller();
+  if (!seen || seen->active != said_idle_) return;
+  said_idle_ = !seen->active;
+  session_.say(said_idle_
+                   ? fmt::format("nobody controls cluster {} in {}: nothing happens until `evenkeel serve` runs for it; is "
+                                 "the name right?",
+                                 name_, url_)
+                   : fmt::format("{} controls cluster {}", seen->address.name, name_));
 }
 
 std::optional<Error> OpenCluster::unreadable(Kind kind) const {
@@ -381,6 +445,7 @@ bool change(Session& session, Outside& outside, OpenCluster& cluster, const Resu
     const auto done = cluster.commit(*changes);
     if (!done) return fail_store(session, done.error()), false;
     revision = *done;
+    cluster.look_after_controller();
   }
   std::string written = written_as(cluster, *changes, revision, options.output);
   later != nullptr ? void(*later = std::move(written)) : session.print(written);
@@ -402,8 +467,17 @@ void operate(Session& session, const ClusterReach& reach, const ChangeOptions& o
   if (const auto seen = cluster->read_existing(kinds)) change(session, *outside, *cluster, decide(*seen), options, question);
 }
 
-void show(Session& session, const ClusterReach& reach, bool watch,
-          const std::function<std::optional<std::string>(OpenCluster&)>& look) {
+namespace {
+
+// What is printed before a picture, if it takes the place of the one before.
+std::string_view before_picture(const Outside& outside, bool watch, bool first) {
+  if (watch && outside.terminal()) return "\033[H\033[J";  // the upper left corner, and nothing below it
+  return first ? "" : "\n";
+}
+
+}  // namespace
+
+void show(Session& session, const ClusterReach& reach, bool watch, const std::function<Result<std::string>(OpenCluster&)>& look) {
   Outside* outside = outside_of(session);
   if (outside == nullptr) return;
   std::optional<Interrupt> watching;
@@ -411,12 +485,16 @@ void show(Session& session, const ClusterReach& reach, bool watch,
   const auto cluster = open_cluster(session, *outside, reach);
   if (!cluster) return;
   std::optional<std::string> before;
+  bool away = false;
   do {
     auto text = look(*cluster);
-    if (!text || session.status != Exit::done) return;
-    const bool clears = watch && outside->terminal();
-    if (text != before) session.print((clears ? "\033[H\033[J" : before ? "\n" : "") + *text);
-    before = std::move(text);
+    const bool waits = !text && before && text.error().code == Code::unavailable;
+    if (!text && !waits) return cluster->failed(text.error());
+    if (waits && !away) session.say(fmt::format("{}; it is asked again until it answers", text.error().message));
+    const bool back = std::exchange(away, waits) && outside->terminal();  // what was said is in the picture
+    if (!text || (*text == before && !back)) continue;
+    session.print(std::string(before_picture(*outside, watch, !before)) + *text);
+    before = *std::move(text);
   } while (session.status == Exit::done && watching && watching->wait(1s) != Outside::Signal::stop);
 }
 

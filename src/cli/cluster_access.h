@@ -20,8 +20,10 @@
 #include <string>
 #include <vector>
 
+#include "evenkeel/base/clock.h"
 #include "evenkeel/cli/store_access.h"
 #include "evenkeel/control/operate.h"
+#include "evenkeel/model/controller_address.h"
 
 namespace evenkeel::cli {
 
@@ -46,6 +48,13 @@ const KindList& permit_kinds();
 const KindList& workload_kinds();
 const KindList& all_kinds();
 
+// Who acts, as the election of controllers shows it.
+struct ControllerSeen {
+  bool active = false;
+  ControllerAddress address = {};  // of who is, or was last
+  friend bool operator==(const ControllerSeen&, const ControllerSeen&) = default;
+};
+
 class OpenCluster {
  public:
   OpenCluster(Session& session, std::unique_ptr<store::Blocking> store, ClusterId name, std::string url)
@@ -55,10 +64,21 @@ class OpenCluster {
   const std::string& url() const { return url_; }
   // The documents of these kinds. What cannot be read is said once, and left out.
   Result<control::Snapshot> look(const KindList& kinds);
-  // The same, or nothing after the session was told why not.
+  // The same; a store that does not answer is asked for a while, unless it is interrupted.
+  Result<control::Snapshot> look_patiently(const KindList& kinds, Interrupt& interrupt);
+  // As `look`; a cluster of which nothing is there, and that nobody controls, is not found.
+  Result<control::Snapshot> look_existing(const KindList& kinds);
+  // The same two, or nothing after the session was told why not.
   std::optional<control::Snapshot> read(const KindList& kinds);
-  // The same; a cluster of which nothing is there is not found.
   std::optional<control::Snapshot> read_existing(const KindList& kinds);
+  // Tells the session what came of a look.
+  void failed(const Error& error);
+
+  // Who acts. One that died without a word is believed at the first look; who looks again and again sees its beat stand still.
+  Result<ControllerSeen> look_at_controller();
+  // The same, for who waits for something that only a controller does: that there is none is said once, and that there is one again.
+  // May be called often.
+  void look_after_controller();
 
   // What is wrong with a document of this kind, of those that were read last; nothing if all of them were readable.
   std::optional<Error> unreadable(Key::Kind kind) const;
@@ -79,6 +99,11 @@ class OpenCluster {
   std::string url_;
   std::map<std::string, store::Entry> read_;
   std::map<std::string, Error> unreadable_;  // of the last read
+  bool missing_ = false;                     // nothing was there at the last look
+  const BootClock clock_;
+  std::optional<std::pair<store::Revision, Instant>> beat_;  // of the controller: its latest, and since when it is
+  Instant controller_due_;                                   // when it is looked after again
+  bool said_idle_ = false;
 };
 
 // The cluster, or null after the session was told why not.
@@ -110,8 +135,8 @@ std::string name_of(const ClusterId& cluster, const Key& key);
 std::string diff_of(const std::string& before, const std::string& after);
 
 void add_watch(CLI::App& command, bool& watch);
-// `look` gives what is to be printed, or nothing after the session was told. With `watch` it is printed again each time it is another, until interrupted.
-void show(Session& session, const ClusterReach& reach, bool watch,
-          const std::function<std::optional<std::string>(OpenCluster&)>& look);
+// `look` gives what is to be printed. With `watch` it is printed again each time it is another, until interrupted; a store that does not answer any more is
+// waited for then, as long as it takes.
+void show(Session& session, const ClusterReach& reach, bool watch, const std::function<Result<std::string>(OpenCluster&)>& look);
 
 }  // namespace evenkeel::cli

@@ -29,12 +29,15 @@ struct Session {
   Io& io;
   Exit status = Exit::done;
   std::map<const CLI::Option*, ValueHint> hints;
-  std::string context;  // that has chosen the store, for who cannot reach it; empty: none has
+  bool open_line = false;  // of standard error: a bar is drawn there
+  std::string context;     // that has chosen the store, for who cannot reach it; empty: none has
 
   // Writes data; a failure to write is a failure of the command.
   void print(std::string_view data);
   // Words for people: "evenkeel: …" in front.
-  void say(std::string_view words) const;
+  void say(std::string_view words);
+  // Words begin on a line of their own, after a bar (progress.h) that is still open.
+  void end_line();
   void fail(const Error& error);
   // Each problem with its place; "error" in red on a terminal.
   void fail(const Diagnostics& problems);
@@ -66,6 +69,7 @@ void add_broker(CLI::App& app, Session& session);
 void add_store(CLI::App& app, Session& session);
 void add_lock(CLI::App& app, Session& session);
 void add_routes(CLI::App& app, Session& session);
+void add_top(CLI::App& app, Session& session);
 void add_cluster(CLI::App& app, Session& session);
 void add_node(CLI::App& app, Session& session);
 void add_workload(CLI::App& app, Session& session);
@@ -107,6 +111,7 @@ void add_store_password(CLI::App& app, Session& session);
 void add_node_list(CLI::App& app, Session& session);
 void add_node_show(CLI::App& app, Session& session);
 void add_node_drain(CLI::App& app, Session& session);
+void add_node_swap(CLI::App& app, Session& session);
 void add_node_set(CLI::App& app, Session& session);
 void add_node_stoppable(CLI::App& app, Session& session);
 void add_node_permit(CLI::App& app, Session& session);

@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   std::signal(SIGCHLD, SIG_DFL);        // who started us may have ignored it, and then nobody learns how a command has ended
   cli::Process process;
   const char* no_color = std::getenv("NO_COLOR");
+  const bool colours = no_color == nullptr || *no_color == '\0';
   cli::Io io{
       .out = [](std::string_view text) -> Result<void> {
         if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
@@ -29,7 +30,8 @@ int main(int argc, char** argv) {
       .read_file = [](const std::string& path) { return read_file(path, Bytes(Document::size_max)); },
       .write_file = replace_file,
       .write_private = replace_private_file,
-      .colour = isatty(STDERR_FILENO) == 1 && (no_color == nullptr || *no_color == '\0'),
+      .out_colour = colours && isatty(STDOUT_FILENO) == 1,
+      .err_colour = colours && isatty(STDERR_FILENO) == 1,
       .outside = &process,
   };
   return cli::run(std::vector<std::string>(argv + 1, argv + argc), io);

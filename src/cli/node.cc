@@ -11,7 +11,6 @@ struct NodeOptions {
   ClusterReach reach;
   ChangeOptions change;
   std::string node;
-  std::string other;  // of a swap: who takes the place
   std::string shard;
   std::string reason;
 };
@@ -32,7 +31,7 @@ struct Verb {
   std::vector<Operation> undoes = {};
 };
 
-// Those that need no more than a node. drain is in node_drain.cc.
+// Those that need no more than a node. drain and swap are in node_drain.cc.
 const std::vector<Verb>& verbs() {
   using enum Operation;
   static const std::vector<Verb> all = {
@@ -116,25 +115,6 @@ void add_remove(CLI::App& app, Session& session) {
   });
 }
 
-void add_swap(CLI::App& app, Session& session) {
-  auto* command = app.add_subcommand("swap", "Let one node take exactly the place of another");
-  command->footer(
-      "Each replica of the old one moves to the new one, made there before it goes here. `evenkeel node undrain OLD` ends it.\n\n"
-      "Examples:\n"
-      "  evenkeel node swap n3 n9 --reason 'old disk'");
-  auto options = std::make_shared<NodeOptions>();
-  command->add_option("OLD", options->node, "The node that gives its place")->required()->type_name("");
-  command->add_option("NEW", options->other, "The node that takes it; it is there already")->required()->type_name("");
-  add_reason(*command, *options);
-  add_change_options(*command, session, options->change, false);
-  add_cluster_reach(*command, session, options->reach);
-  command->callback([&session, options] {
-    operate(session, *options, [](const control::Snapshot& seen, const NodeOptions& given) {
-      return control::swap_nodes(seen, NodeId(given.node), NodeId(given.other), given.reason);
-    });
-  });
-}
-
 // disable and enable.
 void add_bar(CLI::App& app, Session& session, bool barred) {
   auto* command = barred ? app.add_subcommand("disable", "Forbid a shard on a node")
@@ -163,7 +143,7 @@ void add_node(CLI::App& app, Session& session) {
   add_node_show(*noun, session);
   add_node_drain(*noun, session);
   for (const Verb& verb : verbs()) add_verb(*noun, session, verb);
-  add_swap(*noun, session);
+  add_node_swap(*noun, session);
   add_remove(*noun, session);
   add_bar(*noun, session, true);
   add_bar(*noun, session, false);

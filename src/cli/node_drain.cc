@@ -1,10 +1,9 @@
-// evenkeel node drain: leaders first, then replicas; with --wait until nothing is left, or until it is clear that it cannot be.
+// evenkeel node drain, swap: a node is emptied, leaders first, then replicas; with --wait until nothing is left, or until it is clear that it cannot be.
 
 #include <algorithm>
 #include <ranges>
 
-#include "evenkeel/base/clock.h"
-#include "evenkeel/cli/cluster_access.h"
+#include "evenkeel/cli/follow.h"
 #include "evenkeel/control/survey.h"
 
 namespace evenkeel::cli {
@@ -13,19 +12,15 @@ namespace {
 struct NodeDrainOptions {
   ClusterReach reach;
   ChangeOptions change;
+  WaitOptions wait;
   std::string node;
+  std::string other;  // of a swap: who takes the place
   std::string reason;
-  bool wait = false;
-  Duration within = {};  // 0: as long as it takes
 };
-
-constexpr Duration look_every = 1s;
-constexpr Duration patience = 30s;  // without a replica less, before it is asked what is in the way
 
 struct Left {
   std::uint32_t replicas = 0;
   std::uint32_t leaders = 0;
-  friend bool operator==(const Left&, const Left&) = default;
 };
 
 Left left_on(const control::Snapshot& seen, const NodeId& node) {
@@ -35,91 +30,48 @@ Left left_on(const control::Snapshot& seen, const NodeId& node) {
   return {};
 }
 
-// "[######....] 12 of 30 replicas have left n3; it leads 2"
-std::string progress_of(const NodeId& node, Left left, std::uint32_t most) {
-  constexpr std::uint32_t width = 30;
-  const std::uint32_t gone = most - std::min(left.replicas, most);
-  const std::uint32_t filled = most == 0 ? width : static_cast<std::uint32_t>(std::uint64_t{gone} * width / most);
-  return fmt::format("[{:#<{}}{:.<{}}] {} of {} replicas have left {}; it leads {}", "", filled, "", width - filled, gone, most,
-                     node, left.leaders);
+// How far it is: "12 of 30 replicas have left n3; it leads 2". `most`: that were there.
+Result<Stage> stage_of(const OpenCluster& cluster, const control::Snapshot& seen, const NodeId& node, Operation operation,
+                       std::uint32_t& most) {
+  if (const auto error = cluster.unreadable(Key::Kind::shards))  // what it says may be on the node
+    return fail(error->code, "what is left on {} is not known: {}", node, error->message);
+  const Left left = left_on(seen, node);
+  most = std::max(most, left.replicas);
+  Stage stage{.part = {.done = most - left.replicas, .all = most}, .words = {}};
+  stage.words = fmt::format("{} of {} replicas have left {}; it leads {}", stage.part.done, stage.part.all, node, left.leaders);
+  stage.left = fmt::format("{} replicas are still on {}", left.replicas, node);
+  if (left.replicas == 0) {
+    stage.finished = fmt::format("{} holds nothing any more", node);
+  } else if (control::operation_of(seen, node) != operation) {
+    return fail(Code::conflict, "{} is not {} any more: somebody has ended it; see `evenkeel node show {}`", node,
+                operation == Operation::swap ? "swapped" : "drained", node);
+  }
+  return stage;
 }
 
-// Waits until nothing is left, and says how far it is.
-class Follower {
- public:
-  Follower(Session& session, OpenCluster& cluster, Interrupt& interrupt, const NodeDrainOptions& options)
-      : session_(session), cluster_(cluster), interrupt_(interrupt), options_(options), node_(options.node) {}
+// Only if none of what is left can leave: a copy that takes long stands still, too.
+std::vector<std::string> in_the_way_of(const control::Snapshot& seen, const NodeId& node) {
+  const Left left = left_on(seen, node);
+  const std::string heading = fmt::format("{} replicas cannot leave {}:", left.replicas, node);
+  if (auto still = standstill_of(seen, heading); !still.empty()) return still;
+  const auto found = control::obstacles(seen, node, left.replicas);
+  if (found.size() < left.replicas) return {};
+  constexpr std::size_t shown = 10;
+  std::vector<std::string> lines{heading};
+  for (const std::string& line : found | std::views::take(shown)) lines.push_back(line);
+  if (found.size() > shown) lines.push_back(fmt::format("and {} more", found.size() - shown));
+  lines.push_back(fmt::format("make room for them, or `evenkeel node undrain {}`", node));
+  return lines;
+}
 
-  void follow() {
-    const Instant start = clock_.now();
-    Instant moved = start;
-    for (bool first = true;; first = false) {
-      const auto seen = cluster_.read(all_kinds());
-      if (!seen) return;
-      if (const auto error = cluster_.unreadable(Key::Kind::shards))  // what it says may be on the node
-        return give_up(Error{error->code, fmt::format("what is left on {} is not known: {}", node_, error->message)});
-      const Left left = left_on(*seen, node_);
-      if (first || left != before_) moved = clock_.now();
-      most_ = std::max(most_, left.replicas);
-      tell(left, first);
-      if (left.replicas == 0) return finish();
-      if (control::operation_of(*seen, node_) != Operation::drain)
-        return give_up(Error{Code::conflict, fmt::format("{} is not drained any more: somebody has ended it", node_)});
-      if (first || clock_.now() - moved >= patience) {
-        if (is_stuck(*seen, left)) return;
-        moved = clock_.now();
-      }
-      if (options_.within > Duration(0) && clock_.now() - start >= options_.within)
-        return give_up(Error{Code::unavailable, fmt::format("{} replicas are still on {} after {}; it goes on without us",
-                                                            left.replicas, node_, format(options_.within))});
-      if (interrupt_.wait(look_every) == Outside::Signal::stop)
-        return give_up(Error{Code::cancelled, "interrupted; the draining goes on without us"});
-    }
-  }
-
- private:
-  // In place on a terminal, else a line for each change.
-  void tell(Left left, bool first) {
-    if (!first && left == before_) return;
-    before_ = left;
-    const std::string text = progress_of(node_, left, most_);
-    session_.io.err(session_.io.colour ? fmt::format("\r\033[K{}", text) : fmt::format("{}\n", text));
-  }
-  void finish() {
-    if (session_.io.colour) session_.io.err("\n");
-    session_.say(fmt::format("{} holds nothing any more", node_));
-  }
-  void give_up(const Error& error) {
-    if (session_.io.colour) session_.io.err("\n");
-    session_.fail(error);
-  }
-  // Only if none of what is left can leave: a copy that takes long stands still, too.
-  bool is_stuck(const control::Snapshot& seen, Left left) {
-    const std::string heading = fmt::format("{} replicas cannot leave {}:", left.replicas, node_);
-    if (const auto still = control::standstill(seen)) {
-      give_up(Error{Code::refused, heading});
-      session_.io.err(fmt::format("  {}\n", *still));
-      return true;
-    }
-    const auto found = control::obstacles(seen, node_, left.replicas);
-    if (found.size() < left.replicas) return false;
-    give_up(Error{Code::refused, heading});
-    constexpr std::size_t shown = 10;
-    for (const std::string& line : found | std::views::take(shown)) session_.io.err(fmt::format("  {}\n", line));
-    if (found.size() > shown) session_.io.err(fmt::format("  and {} more\n", found.size() - shown));
-    session_.io.err(fmt::format("  make room for them, or `evenkeel node undrain {}`\n", node_));
-    return true;
-  }
-
-  Session& session_;
-  OpenCluster& cluster_;
-  Interrupt& interrupt_;
-  const NodeDrainOptions& options_;
-  const NodeId node_;
-  const BootClock clock_;
-  Left before_;
-  std::uint32_t most_ = 0;
-};
+Followed followed_of(const NodeId& node, Operation operation) {
+  const auto most = std::make_shared<std::uint32_t>(0);
+  return {.kinds = all_kinds(),
+          .name = operation == Operation::swap ? "the swap" : "the draining",
+          .look = [=](const OpenCluster& cluster,
+                      const control::Snapshot& seen) { return stage_of(cluster, seen, node, operation, *most); },
+          .in_its_way = [=](const control::Snapshot& seen) { return in_the_way_of(seen, node); }};
+}
 
 // What it will run into, said at once.
 void warn(Session& session, control::Snapshot seen, const control::Changes& changes, const NodeId& node) {
@@ -133,22 +85,35 @@ void warn(Session& session, control::Snapshot seen, const control::Changes& chan
 }
 
 void drain(Session& session, const NodeDrainOptions& options) {
-  Outside* outside = outside_of(session);
-  if (outside == nullptr) return;
-  std::optional<Interrupt> interrupt;
-  if (options.wait) interrupt.emplace(*outside);
-  const auto cluster = open_cluster(session, *outside, options.reach);
-  if (!cluster) return;
-  const auto seen = cluster->read_existing(all_kinds());
-  if (!seen) return;
   const NodeId node(options.node);
-  const auto changes = control::operate(*seen, node, Operation::drain, options.reason);
-  if (changes && !options.wait) warn(session, *seen, *changes, node);
-  std::string written;
-  if (!change(session, *outside, *cluster, changes, options.change, "", options.wait ? &written : nullptr) || !options.wait)
-    return;
-  Follower(session, *cluster, *interrupt, options).follow();
-  if (session.status == Exit::done) session.print(written);
+  operate_and_follow(
+      session, options.reach, options.change, options.wait,
+      [&](const control::Snapshot& seen) {
+        auto changes = control::operate(seen, node, Operation::drain, options.reason);
+        if (changes && !options.wait.wait) warn(session, seen, *changes, node);
+        return changes;
+      },
+      "", followed_of(node, Operation::drain));
+}
+
+void swap(Session& session, const NodeDrainOptions& options) {
+  const NodeId node(options.node);
+  operate_and_follow(
+      session, options.reach, options.change, options.wait,
+      [&](const control::Snapshot& seen) { return control::swap_nodes(seen, node, NodeId(options.other), options.reason); }, "",
+      followed_of(node, Operation::swap));
+}
+
+void add_rest(CLI::App& command, Session& session, const std::shared_ptr<NodeDrainOptions>& options,
+              void (*run)(Session&, const NodeDrainOptions&)) {
+  command.add_option("--reason", options->reason, "Why, for whoever looks")->type_name("TEXT");
+  add_wait(command, options->wait, "nothing is left on it");
+  add_change_options(command, session, options->change, false);
+  add_cluster_reach(command, session, options->reach);
+  command.callback([&session, options, run] {
+    check(options->wait);
+    run(session, *options);
+  });
 }
 
 }  // namespace
@@ -164,15 +129,22 @@ void add_node_drain(CLI::App& app, Session& session) {
       "  evenkeel node drain n3 --wait --within 1h && ssh n3 poweroff");
   auto options = std::make_shared<NodeDrainOptions>();
   command->add_option("NODE", options->node, "The node")->required()->type_name("");
-  command->add_option("--reason", options->reason, "Why, for whoever looks")->type_name("TEXT");
-  command->add_flag("--wait", options->wait, "Wait until nothing is left on it, and show how far it is");
-  add_duration(*command, "--within", options->within, "With --wait: how long; else as long as it takes");
-  add_change_options(*command, session, options->change, false);
-  add_cluster_reach(*command, session, options->reach);
-  command->callback([&session, options] {
-    if (options->within > Duration(0) && !options->wait) throw CLI::ValidationError("--within", "goes with --wait; add that");
-    drain(session, *options);
-  });
+  add_rest(*command, session, options, drain);
+}
+
+void add_node_swap(CLI::App& app, Session& session) {
+  auto* command = app.add_subcommand("swap", "Let one node take exactly the place of another");
+  command->footer(
+      "Each replica of the old one moves to the new one, made there before it goes here. `evenkeel node undrain OLD` ends it. "
+      "With\n"
+      "--wait, exit status 1 says that the rest cannot leave, 5 that the time was over.\n\n"
+      "Examples:\n"
+      "  evenkeel node swap n3 n9 --reason 'old disk'\n"
+      "  evenkeel node swap n3 n9 --wait && ssh n3 poweroff");
+  auto options = std::make_shared<NodeDrainOptions>();
+  command->add_option("OLD", options->node, "The node that gives its place")->required()->type_name("");
+  command->add_option("NEW", options->other, "The node that takes it; it is there already")->required()->type_name("");
+  add_rest(*command, session, options, swap);
 }
 
 }  // namespace evenkeel::cli

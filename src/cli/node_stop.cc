@@ -99,12 +99,13 @@ void ask_and_wait(Session& session, OpenCluster& cluster, Interrupt& interrupt, 
     withdraw(session, cluster, rollout);
   };
   while (true) {
-    const auto seen = look_patiently(session, cluster, permit_kinds(), interrupt);
+    const auto seen = look_patiently(cluster, permit_kinds(), interrupt);
     if (!seen) return give_up(seen.error());
     if (const auto good = control::check_node(*seen, node); !good) return give_up(good.error());
     const control::RolloutStep step = rollout.step(*seen, clock.now());
     if (step.failed) return give_up(*step.failed);
     if (step.stop) return session.print(gone_as(node, options.change.output));
+    cluster.look_after_controller();
     if (const auto good = cluster.check(step.changes); !good) return give_up(good.error());
     const auto done = cluster.commit(step.changes);
     if (!done && done.error().code != Code::conflict) return give_up(done.error());

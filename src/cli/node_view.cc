@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "evenkeel/base/write.h"
-#include "evenkeel/cli/cluster_access.h"
-#include "evenkeel/control/survey.h"
+#include "evenkeel/cli/health.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -23,18 +22,6 @@ KindList kinds_of_view() {
   kinds.push_back(Key::Kind::report);
   kinds.push_back(Key::Kind::view);
   return kinds;
-}
-
-std::string state_of(const NodeSurvey& node) {
-  std::string state(name(node.state));
-  if (node.gone) state += fmt::format(" for {}", format(std::chrono::floor<std::chrono::seconds>(*node.gone)));
-  return state;
-}
-
-std::string operation_of(const NodeSurvey& node) {
-  if (node.operation == Operation::none) return "";
-  if (node.swap_with) return fmt::format("swap with {}", *node.swap_with);
-  return std::string(name(node.operation));
 }
 
 std::string table_of(const std::vector<NodeSurvey>& nodes, bool wide) {
@@ -56,15 +43,21 @@ std::string table_of(const std::vector<NodeSurvey>& nodes, bool wide) {
   return table.format();
 }
 
-void write_node(Writer& out, const NodeSurvey& node) {
-  out.begin_map(Writer::Flow::line).key("node").text(node.node.str()).key("state").text(name(node.state));
+void write_fields(Writer& out, const NodeSurvey& node) {
+  out.key("node").text(node.node.str()).key("state").text(name(node.state));
   if (node.gone) out.key("gone").text(format(*node.gone));
   out.key("zone").text(node.zone).key("address").text(node.address).key("version").text(node.version);
   out.key("operation").text(name(node.operation));
   if (node.swap_with) out.key("swap_with").text(node.swap_with->str());
   if (!node.reason.empty()) out.key("reason").text(node.reason);
   if (node.permit) out.key("permit").text(name(*node.permit));
-  out.key("replicas").number(node.replicas).key("leaders").number(node.leaders).key("errors").number(node.errors).end_map();
+  out.key("replicas").number(node.replicas).key("leaders").number(node.leaders).key("errors").number(node.errors);
+}
+
+void write_node(Writer& out, const NodeSurvey& node) {
+  out.begin_map(Writer::Flow::line);
+  write_fields(out, node);
+  out.end_map();
 }
 
 std::string nodes_as(const std::vector<NodeSurvey>& nodes, Output output) {
@@ -96,12 +89,30 @@ std::string over(const std::optional<T>& laid, const T& own, std::string (*shown
   return laid ? shown(*laid) + " (set by an operator)" : shown(own);
 }
 
-// What a node is, a line each; and each replica that has failed there, with the handler's words.
-std::string page_of(const control::Snapshot& seen, const NodeSurvey& node) {
-  const auto found = seen.nodes.find(node.node);
-  const NodeDocument laid = found == seen.nodes.end() ? NodeDocument{} : found->second;
-  const LiveDocument* said = seen.said(node.node);
-  const LiveDocument own = said == nullptr ? LiveDocument{} : *said;
+// What a node is, from all sides.
+struct NodePage {
+  const NodeSurvey& node;
+  NodeDocument laid;                                    // by operators
+  LiveDocument own;                                     // what it says, or said last
+  std::vector<std::pair<ShardId, std::string>> failed;  // with the handler's words
+};
+
+NodePage page_of(const control::Snapshot& seen, const NodeSurvey& node) {
+  NodePage page{.node = node, .laid = {}, .own = {}, .failed = {}};
+  if (const auto found = seen.nodes.find(node.node); found != seen.nodes.end()) page.laid = found->second;
+  if (const LiveDocument* said = seen.said(node.node)) page.own = *said;
+  for (const Report& report : seen.reports) {
+    if (report.node != node.node) continue;
+    for (const ReplicaReport& replica : report.replicas) {
+      if (!replica.error.empty()) page.failed.emplace_back(ShardId{report.workload, replica.shard}, replica.error);
+    }
+  }
+  return page;
+}
+
+// A line each.
+std::string table_of(const NodePage& page) {
+  const auto& [node, laid, own, failed] = page;
   Table table({"NODE", node.node.str()});
   table.add({"state", state_of(node)});
   table.add({"zone", node.zone});
@@ -117,29 +128,67 @@ std::string page_of(const control::Snapshot& seen, const NodeSurvey& node) {
   table.add({"taints", over(laid.taints, own.taints, taints_of)});
   if (laid.rebalance_delay) table.add({"rebalance_delay", format(*laid.rebalance_delay)});
   for (const ShardId& shard : laid.disabled) table.add({"disabled", format(shard)});
-  for (const Report& report : seen.reports) {
-    if (report.node != node.node) continue;
-    for (const ReplicaReport& replica : report.replicas) {
-      if (!replica.error.empty())
-        table.add({"error", fmt::format("{}: {}", format(ShardId{report.workload, replica.shard}), replica.error)});
-    }
-  }
+  for (const auto& [shard, words] : failed) table.add({"error", fmt::format("{}: {}", format(shard), words)});
   return table.format();
 }
 
-std::optional<std::string> look(Session& session, OpenCluster& cluster, const NodeViewOptions& options) {
-  const auto seen = cluster.read_existing(kinds_of_view());
-  if (!seen) return std::nullopt;
-  auto nodes = control::survey_nodes(*seen);
+void write_laid(Writer& out, const NodeDocument& laid) {
+  constexpr auto line = Writer::Flow::line;
+  out.key("set_by_operator").begin_list(line);
+  if (laid.capacity) out.text("capacity");
+  if (laid.power) out.text("power");
+  if (laid.labels) out.text("labels");
+  if (laid.taints) out.text("taints");
+  out.end_list();
+  if (laid.rebalance_delay) out.key("rebalance_delay").text(format(*laid.rebalance_delay));
+  out.key("disabled").begin_list(line);
+  for (const ShardId& shard : laid.disabled) out.text(format(shard));
+  out.end_list();
+}
+
+// The same as one map.
+std::string map_of(const NodePage& page, Syntax syntax) {
+  const auto& [node, laid, own, failed] = page;
+  constexpr auto line = Writer::Flow::line;
+  Writer out(syntax);
+  out.begin_map();
+  write_fields(out, node);
+  out.key("capacity").begin_map(line);
+  for (const auto& [resource, amount] : laid.capacity.value_or(own.capacity)) out.key(resource.str()).number(format(amount));
+  out.end_map().key("power").number(format(laid.power.value_or(own.power))).key("labels").begin_map(line);
+  for (const auto& [key, value] : laid.labels.value_or(own.labels)) out.key(key).text(value);
+  out.end_map().key("taints").begin_list();
+  for (const Taint& taint : laid.taints.value_or(own.taints)) {
+    out.begin_map(line).key("key").text(taint.key).key("value").text(taint.value);
+    out.key("effect").text(name(taint.effect)).end_map();
+  }
+  out.end_list();
+  write_laid(out, laid);
+  out.key("failed").begin_list();
+  for (const auto& [shard, words] : failed)
+    out.begin_map(line).key("shard").text(format(shard)).key("error").text(words).end_map();
+  out.end_list().end_map();
+  return std::move(out).take();
+}
+
+std::string page_as(const NodePage& page, Output output) {
+  if (output == Output::name) return fmt::format("node/{}\n", page.node.node);
+  if (output == Output::table || output == Output::wide) return table_of(page);
+  return map_of(page, output == Output::json ? Syntax::json : Syntax::yaml);
+}
+
+Result<std::string> look(OpenCluster& cluster, const NodeViewOptions& options) {
+  const auto seen = cluster.look_existing(kinds_of_view());
+  if (!seen) return fail(seen.error());
+  const auto nodes = control::survey_nodes(*seen);
   if (options.node.empty()) return nodes_as(nodes, options.output);
-  if (const auto good = control::check_node(*seen, NodeId(options.node)); !good) return session.fail(good.error()), std::nullopt;
-  std::erase_if(nodes, [&](const NodeSurvey& node) { return node.node.str() != options.node; });
-  return options.output == Output::table || options.output == Output::wide ? page_of(*seen, nodes.front())
-                                                                           : nodes_as(nodes, options.output);
+  const NodeId node(options.node);
+  if (const auto good = control::check_node(*seen, node); !good) return fail(good.error());
+  return page_as(page_of(*seen, *std::ranges::find(nodes, node, &NodeSurvey::node)), options.output);
 }
 
 void view(Session& session, const NodeViewOptions& options) {
-  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(cluster, options); });
 }
 
 std::shared_ptr<NodeViewOptions> view_options_of(CLI::App& command, Session& session) {

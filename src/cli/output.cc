@@ -7,11 +7,7 @@
 namespace evenkeel::cli {
 namespace {
 
-// Columns of a terminal: characters, not bytes.
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
+bool begins_a_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 // "8Gi" and "1h30m" are numbers, "2 replicas in dc1" is a sentence.
 bool number(std::string_view text) {
@@ -19,6 +15,18 @@ bool number(std::string_view text) {
 }
 
 }  // namespace
+
+std::size_t width_of(std::string_view text) { return static_cast<std::size_t>(std::ranges::count_if(text, begins_a_character)); }
+
+std::string cut(std::string_view text, std::size_t columns) {
+  if (width_of(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  std::size_t end = 0;
+  for (std::size_t seen = 0; end < text.size(); ++end) {
+    if (begins_a_character(text[end]) && ++seen == columns) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
 
 Table::Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
 
@@ -37,7 +45,7 @@ std::string Table::format() const {
   for (std::size_t c = 0; c < columns; ++c) {
     bool some = false, all = true;  // numbers; cells with nothing to say are either
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      widths[c] = std::max(widths[c], width(rows_[r][c]));
+      widths[c] = std::max(widths[c], width_of(rows_[r][c]));
       if (r == 0 || rows_[r][c] == "-") continue;
       some |= number(rows_[r][c]);
       all &= number(rows_[r][c]);
@@ -48,7 +56,7 @@ std::string Table::format() const {
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t c = 0; c < columns; ++c) {
-      const std::string padding(widths[c] - width(row[c]), ' ');
+      const std::string padding(widths[c] - width_of(row[c]), ' ');
       line += (c == 0 ? "" : "  ") + (right[c] ? padding + row[c] : row[c] + padding);
     }
     line.erase(line.find_last_not_of(' ') + 1);

@@ -32,6 +32,11 @@ class Table {
   std::vector<std::vector<std::string>> rows_;  // the header first
 };
 
+// How many columns of a terminal a text takes: characters, not bytes.
+std::size_t width_of(std::string_view text);
+// At most so many columns of it; what is cut ends with "…".
+std::string cut(std::string_view text, std::size_t columns);
+
 // A list in any of the forms: `table_of(wide)` for people, `name_of(one)` as kind/name, `write(writer, one)` as a map.
 template <class T, class TableOf, class NameOf, class Write>
 std::string list_as(const std::vector<T>& all, Output output, const TableOf& table_of, const NameOf& name_of,

@@ -36,24 +36,11 @@ std::optional<Error> why_not_known(const OpenCluster& cluster) {
   return std::nullopt;
 }
 
-Result<control::Snapshot> look_patiently(Session& session, OpenCluster& cluster, const KindList& kinds, Interrupt& interrupt) {
-  const BootClock clock;
-  const Instant end = clock.now() + store_patience;
-  bool said = false;
-  while (true) {
-    auto seen = cluster.look(kinds);
-    if (seen) {
-      if (auto error = why_not_known(cluster)) return fail(*std::move(error));
-      return seen;
-    }
-    if (seen.error().code != Code::unavailable || clock.now() >= end || interrupt.stopped()) {
-      if (!session.context.empty()) return fail(seen.error().in(fmt::format("the store of context {}", session.context)));
-      return seen;
-    }
-    if (!std::exchange(said, true))
-      session.say(fmt::format("{}; it is asked again for {}", seen.error().message, format(store_patience)));
-    interrupt.wait(look_again);
-  }
+Result<control::Snapshot> look_patiently(OpenCluster& cluster, const KindList& kinds, Interrupt& interrupt) {
+  auto seen = cluster.look_patiently(kinds, interrupt);
+  if (!seen) return seen;
+  if (auto error = why_not_known(cluster)) return fail(*std::move(error));
+  return seen;
 }
 
 void withdraw(Session& session, OpenCluster& cluster, const control::Rollout& rollout) {

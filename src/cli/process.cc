@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -99,7 +100,13 @@ std::optional<std::string> Process::variable(const std::string& name) const {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
-bool Process::terminal() const { return isatty(STDOUT_FILENO) == 1; }
+std::optional<Outside::Screen> Process::screen(Stream stream) const {
+  const int descriptor = stream == Stream::out ? STDOUT_FILENO : STDERR_FILENO;
+  if (isatty(descriptor) != 1) return std::nullopt;
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return Screen{};  // it does not say
+  return Screen{.rows = size.ws_row, .columns = size.ws_col};
+}
 
 class Process::SignalWatch final : public Watch {
  public:

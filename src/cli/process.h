@@ -18,7 +18,7 @@ namespace evenkeel::cli {
 class Process final : public Outside {
  public:
   std::optional<std::string> variable(const std::string& name) const override;
-  bool terminal() const override;
+  std::optional<Screen> screen(Stream stream) const override;
   std::unique_ptr<Watch> watch(std::function<void(Signal)> heard) override;
   Result<Ended> run(const Command& command) override;
   void end_command(End how) override;

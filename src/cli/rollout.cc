@@ -10,6 +10,7 @@
 #include "evenkeel/base/clock.h"
 #include "evenkeel/base/text.h"
 #include "evenkeel/cli/permits.h"
+#include "evenkeel/cli/progress.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -132,15 +133,17 @@ class Runner {
         interrupt_(interrupt),
         cluster_(cluster),
         rollout_(std::move(rollout)),
-        options_(options) {}
+        options_(options),
+        progress_(session, outside) {}
 
   void run() {
     while (true) {
-      const auto seen = look_patiently(session_, cluster_, rollout_.asks_beside() ? all_kinds() : permit_kinds(), interrupt_);
+      const auto seen = look_patiently(cluster_, rollout_.asks_beside() ? all_kinds() : permit_kinds(), interrupt_);
       if (interrupt_.stopped()) return give_up(Error{Code::cancelled, "interrupted"});
       if (!seen) return give_up(seen.error());
       const RolloutStep step = rollout_.step(*seen, clock_.now());
       tell(step.waits);
+      cluster_.look_after_controller();
       if (step.failed) return give_up(*step.failed);
       if (step.finished) return finish();
       if (const auto good = cluster_.check(step.changes); !good) return give_up(good.error());
@@ -159,7 +162,7 @@ class Runner {
   Result<> stop(const NodeId& name) {
     const RolloutNode& node = *std::ranges::find(rollout_.nodes(), name, &RolloutNode::node);
     tell({fmt::format("{} may stop, and its command runs", name)});
-    end_line();
+    session_.end_line();
     rollout_.stopped(name, clock_.now());
     const auto ended = outside_.run(command_for(node, options_, cluster_.name()));
     if (!ended) return fail(ended.error().in(name.str()));
@@ -169,37 +172,25 @@ class Runner {
     return {};
   }
 
-  // In place on a terminal, else a line for each change.
   void tell(const std::vector<std::string>& what) {
     const std::size_t all = rollout_.nodes().size(), done = rollout_.in(true).size();
     std::string text = fmt::format("{} of {} nodes are done", done, all);
     if (!what.empty()) text += fmt::format("; {}", fmt::join(what, "; "));
-    if (std::exchange(told_, text) == text) return;
-    if (!session_.io.colour) return session_.io.err(text + '\n');
-    constexpr std::size_t width = 30;
-    const std::size_t filled = done * width / all;
-    session_.io.err(fmt::format("\r\033[K[{:#<{}}{:.<{}}] {}", "", filled, "", width - filled, text));
-    open_line_ = true;
-  }
-  void end_line() {
-    if (std::exchange(open_line_, false)) session_.io.err("\n");
+    progress_.tell({.done = done, .all = all}, text);
   }
 
   void finish() {
-    end_line();
     session_.say(fmt::format("{} nodes are restarted", rollout_.nodes().size()));
     session_.print(nodes_as(rollout_.nodes(), nullptr, options_.change.output));
   }
 
   void give_up(const Error& error) {
-    end_line();
     session_.fail(error);
     withdraw(session_, cluster_, rollout_);
     say_how_to_go_on();
   }
 
   void say_how_to_go_on() {
-    end_line();
     const auto line = [&](const std::string& text) { session_.io.err(fmt::format("  {}\n", text)); };
     const std::vector<NodeId> done = rollout_.in(true), left = rollout_.in(false);
     line(done.empty() ? "no node is done" : fmt::format("done: {}", joined(done, " ")));
@@ -220,8 +211,7 @@ class Runner {
   Rollout rollout_;
   const RolloutCommand& options_;
   const BootClock clock_;
-  std::string told_;
-  bool open_line_ = false;
+  Progress progress_;
 };
 
 void look_first(Session& session, const control::Snapshot& seen, const Rollout& rollout, Output output) {

@@ -212,16 +212,16 @@ std::string shard_as(const control::Snapshot& seen, const ShardId& shard, Output
   return std::move(out).take();
 }
 
-std::optional<std::string> look(Session& session, OpenCluster& cluster, const ShardViewOptions& options) {
-  const auto seen = cluster.read_existing(all_kinds());
-  if (!seen) return std::nullopt;
+Result<std::string> look(OpenCluster& cluster, const ShardViewOptions& options) {
+  const auto seen = cluster.look_existing(all_kinds());
+  if (!seen) return fail(seen.error());
   if (options.shard.empty()) {
     const WorkloadId workload(options.workload);
-    if (const auto good = control::check_workload(*seen, workload); !good) return session.fail(good.error()), std::nullopt;
+    if (const auto good = control::check_workload(*seen, workload); !good) return fail(good.error());
     return rows_as(rows_of(*seen, workload), options.output);
   }
   const auto shard = parse_shard_id(options.shard);
-  if (const auto good = control::check_shard(*seen, *shard); !good) return session.fail(good.error()), std::nullopt;
+  if (const auto good = control::check_shard(*seen, *shard); !good) return fail(good.error());
   return shard_as(*seen, *shard, options.output);
 }
 
@@ -229,7 +229,7 @@ void view(Session& session, const ShardViewOptions& options) {
   if (!options.shard.empty()) {
     if (const auto shard = parse_shard_id(options.shard); !shard) throw CLI::ValidationError("SHARD", shard.error().message);
   }
-  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(cluster, options); });
 }
 
 }  // namespace

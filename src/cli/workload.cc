@@ -1,8 +1,12 @@
 // evenkeel workload VERB: what there is to be placed, and how it stands.
 
+#include <algorithm>
+#include <ranges>
+
 #include "evenkeel/base/write.h"
 #include "evenkeel/cli/apply_file.h"
-#include "evenkeel/control/survey.h"
+#include "evenkeel/cli/follow.h"
+#include "evenkeel/cli/health.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -12,44 +16,44 @@ using control::WorkloadSurvey;
 struct WorkloadOptions {
   ClusterReach reach;
   ChangeOptions change;
+  WaitOptions wait;
   Output output = Output::table;
   bool watch = false;
   std::string workload;
   std::string file;
 };
 
-std::string_view state_of(const WorkloadSurvey& one) {
-  if (one.deleted) return "being deleted";
-  if (one.leads && one.led < one.shards - one.unborn) return "leaders missing";
-  if (one.below_min_active > 0) return "below min_active";
-  if (one.errors > 0) return "errors";
-  if (one.incomplete > 0) return "replicas missing";
-  return one.split_from > 0 ? "being split" : "well";
-}
-
-std::string table_of(const std::vector<WorkloadSurvey>& workloads) {
-  const auto text = [](std::uint32_t number) { return fmt::format("{}", number); };
-  Table table({"WORKLOAD", "STATE", "SHARDS", "REPLICAS", "LED", "BELOW MIN", "INCOMPLETE", "ERRORS"});
-  for (const WorkloadSurvey& one : workloads) {
-    table.add({one.workload.str(), std::string(state_of(one)), text(one.shards), text(one.replicas),
-               one.leads ? text(one.led) : "", text(one.below_min_active), text(one.incomplete), text(one.errors)});
-  }
-  return table.format();
-}
-
-void write_workload(Writer& out, const WorkloadSurvey& one) {
-  out.begin_map(Writer::Flow::line).key("workload").text(one.workload.str()).key("state").text(state_of(one));
+void write_fields(Writer& out, const WorkloadSurvey& one) {
+  out.key("workload").text(one.workload.str()).key("state").text(state_of(one));
   out.key("shards").number(one.shards).key("replicas").number(one.replicas).key("min_active").number(one.min_active);
   if (one.leads) out.key("led").number(one.led);
   out.key("below_min_active").number(one.below_min_active).key("incomplete").number(one.incomplete);
   if (one.split_from > 0) out.key("split_from").number(one.split_from).key("unborn").number(one.unborn);
-  out.key("errors").number(one.errors).key("deleted").flag(one.deleted).end_map();
+  out.key("errors").number(one.errors).key("deleted").flag(one.deleted);
+}
+
+void write_workload(Writer& out, const WorkloadSurvey& one) {
+  out.begin_map(Writer::Flow::line);
+  write_fields(out, one);
+  out.end_map();
 }
 
 std::string workloads_as(const std::vector<WorkloadSurvey>& workloads, Output output) {
   return list_as(
-      workloads, output, [&](bool) { return table_of(workloads); },
+      workloads, output, [&](bool) { return workload_table(workloads).format(); },
       [](const WorkloadSurvey& one) { return fmt::format("workload/{}", one.workload); }, write_workload);
+}
+
+// Its replicas that have failed, and whose report says so. Pointers into the snapshot.
+std::vector<std::pair<const Report*, const ReplicaReport*>> failed_of(const control::Snapshot& seen, const WorkloadId& workload) {
+  std::vector<std::pair<const Report*, const ReplicaReport*>> failed;
+  for (const Report& report : seen.reports) {
+    if (report.workload != workload) continue;
+    for (const ReplicaReport& replica : report.replicas) {
+      if (!replica.error.empty()) failed.emplace_back(&report, &replica);
+    }
+  }
+  return failed;
 }
 
 // How it stands, and its spec as it is written.
@@ -67,32 +71,52 @@ std::string page_of(const control::Snapshot& seen, const WorkloadSurvey& one) {
   table.add({"incomplete", fmt::format("{}", one.incomplete)});
   table.add({"in error", fmt::format("{} replicas", one.errors)});
   table.add({"fencing", fmt::format("{}, acks {}", name(spec.control.fencing), spec.control.acks)});
-  std::size_t shown = 0;
-  for (const Report& report : seen.reports) {
-    for (const ReplicaReport& replica : report.replicas) {
-      if (report.workload != one.workload || replica.error.empty() || ++shown > 10) continue;
-      table.add({"error", fmt::format("{} on {}: {}", replica.shard, report.node, replica.error)});
-    }
-  }
+  constexpr std::size_t shown_max = 10;
+  const auto failed = failed_of(seen, one.workload);
+  for (const auto& [report, replica] : failed | std::views::take(shown_max))
+    table.add({"error", fmt::format("{} on {}: {}", replica->shard, report->node, replica->error)});
+  if (failed.size() > shown_max) table.add({"error", fmt::format("and {} more", failed.size() - shown_max)});
   return table.format();
 }
 
-std::optional<std::string> look(Session& session, OpenCluster& cluster, const WorkloadOptions& options) {
-  const auto seen = cluster.read_existing(workload_kinds());
-  if (!seen) return std::nullopt;
-  auto workloads = control::survey_workloads(*seen);
-  if (options.workload.empty()) return workloads_as(workloads, options.output);
-  std::erase_if(workloads, [&](const WorkloadSurvey& one) { return one.workload.str() != options.workload; });
-  if (workloads.empty()) {
-    const auto missing = control::check_workload(*seen, WorkloadId(options.workload));
-    return session.fail(missing ? Error{Code::not_found, "it is gone"} : missing.error()), std::nullopt;
+// The same as one map.
+std::string map_of(const control::Snapshot& seen, const WorkloadSurvey& one, Syntax syntax) {
+  const WorkloadDocument& document = seen.workloads.at(one.workload);
+  const Workload& spec = document.spec;
+  Writer out(syntax);
+  out.begin_map();
+  write_fields(out, one);
+  out.key("state_model").text(spec.state_model.str()).key("buckets").number(document.buckets);
+  out.key("fencing").text(name(spec.control.fencing)).key("acks").number(spec.control.acks).key("failed").begin_list();
+  for (const auto& [report, replica] : failed_of(seen, one.workload)) {
+    out.begin_map(Writer::Flow::line).key("shard").text(format(ShardId{one.workload, replica->shard}));
+    out.key("node").text(report->node.str()).key("error").text(replica->error).end_map();
   }
-  return options.output == Output::table || options.output == Output::wide ? page_of(*seen, workloads.front())
-                                                                           : workloads_as(workloads, options.output);
+  out.end_list().end_map();
+  return std::move(out).take();
+}
+
+std::string page_as(const control::Snapshot& seen, const WorkloadSurvey& one, Output output) {
+  if (output == Output::name) return fmt::format("workload/{}\n", one.workload);
+  if (output == Output::table || output == Output::wide) return page_of(seen, one);
+  return map_of(seen, one, output == Output::json ? Syntax::json : Syntax::yaml);
+}
+
+Result<std::string> look(OpenCluster& cluster, const WorkloadOptions& options) {
+  const auto seen = cluster.look_existing(workload_kinds());
+  if (!seen) return fail(seen.error());
+  const auto workloads = control::survey_workloads(*seen);
+  if (options.workload.empty()) return workloads_as(workloads, options.output);
+  const WorkloadId workload(options.workload);
+  const auto found = std::ranges::find(workloads, workload, &WorkloadSurvey::workload);
+  if (found != workloads.end()) return page_as(*seen, *found, options.output);
+  const auto missing = control::check_workload(*seen, workload);
+  return missing ? fail(Code::not_found, "{} is gone; `evenkeel workload list` shows those that are there", workload)
+                 : fail(missing.error());
 }
 
 void view(Session& session, const WorkloadOptions& options) {
-  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(session, cluster, options); });
+  show(session, options.reach, options.watch, [&](OpenCluster& cluster) { return look(cluster, options); });
 }
 
 void create(Session& session, WorkloadOptions options) {
@@ -111,18 +135,73 @@ void create(Session& session, WorkloadOptions options) {
          options.change);
 }
 
+std::optional<WorkloadSurvey> survey_of(const control::Snapshot& seen, const WorkloadId& workload) {
+  const auto all = control::survey_workloads(seen);
+  const auto found = std::ranges::find(all, workload, &WorkloadSurvey::workload);
+  return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
+// How far the deletion is: "12 of 192 replicas of t1 are dropped". `most`: that were there.
+Stage deletion_of(const control::Snapshot& seen, const WorkloadId& workload, std::uint64_t& most) {
+  std::uint64_t left = 0;
+  for (const auto& [key, bucket] : seen.records) {
+    if (key.first != workload) continue;
+    for (const ShardRecord& record : bucket.shards) left += record.holders.size();
+  }
+  most = std::max(most, left);
+  Stage stage{.part = {.done = most - left, .all = most},
+              .words = fmt::format("{} of {} replicas of {} are dropped", most - left, most, workload),
+              .left = fmt::format("{} replicas of {} are not dropped", left, workload)};
+  if (!survey_of(seen, workload)) stage.finished = fmt::format("{} is gone", workload);
+  return stage;
+}
+
+// How far the split is: "3 of 8 shards of t1 are split". `all`: that were to be.
+Result<Stage> split_of(const control::Snapshot& seen, const WorkloadId& workload, std::uint32_t& all) {
+  const auto one = survey_of(seen, workload);
+  if (!one || one->deleted)
+    return fail(Code::conflict, "{} is deleted: it is not split any more; see `evenkeel workload list`", workload);
+  all = std::max(all, one->split_from);
+  const std::uint32_t left = one->split_from == 0 ? 0 : one->unborn;
+  Stage stage{.part = {.done = all - left, .all = all},
+              .words = fmt::format("{} of {} shards of {} are split", all - left, all, workload),
+              .left = fmt::format("{} shards of {} are not split", left, workload)};
+  if (one->split_from == 0) stage.finished = fmt::format("{} is split: it has {} shards", workload, one->shards);
+  return stage;
+}
+
 void remove(Session& session, const WorkloadOptions& options) {
-  operate(
-      session, options.reach, options.change, node_kinds(),
-      [&](const control::Snapshot& seen) { return control::delete_workload(seen, WorkloadId(options.workload)); },
-      fmt::format("Delete {} with all its data? There is no way back.", options.workload));
+  const WorkloadId workload(options.workload);
+  std::uint64_t most = 0;
+  operate_and_follow(session, options.reach, options.change, options.wait,
+                     [&](const control::Snapshot& seen) { return control::delete_workload(seen, workload); },
+                     fmt::format("Delete {} with all its data? There is no way back.", workload),
+                     {.kinds = workload_kinds(),
+                      .name = "the deletion",
+                      .look = [&](const OpenCluster& cluster, const control::Snapshot& seen) -> Result<Stage> {
+                        if (const auto error = cluster.unreadable(Key::Kind::shards))  // what it says may be of this workload
+                          return fail(error->code, "what is left of {} is not known: {}", workload, error->message);
+                        return deletion_of(seen, workload, most);
+                      },
+                      .in_its_way =
+                          [&](const control::Snapshot& seen) {
+                            return standstill_of(seen, fmt::format("{} is not dropped anywhere as things are:", workload));
+                          }});
 }
 
 void split(Session& session, const WorkloadOptions& options) {
-  operate(
-      session, options.reach, options.change, workload_kinds(),
-      [&](const control::Snapshot& seen) { return control::split_workload(seen, WorkloadId(options.workload)); },
-      fmt::format("Split the shards of {}, each into two? There is no way back.", options.workload));
+  const WorkloadId workload(options.workload);
+  std::uint32_t all = 0;
+  operate_and_follow(session, options.reach, options.change, options.wait,
+                     [&](const control::Snapshot& seen) { return control::split_workload(seen, workload); },
+                     fmt::format("Split the shards of {}, each into two? There is no way back.", workload),
+                     {.kinds = workload_kinds(),
+                      .name = "the split",
+                      .look = [&](const OpenCluster&, const control::Snapshot& seen) { return split_of(seen, workload, all); },
+                      .in_its_way =
+                          [&](const control::Snapshot& seen) {
+                            return standstill_of(seen, fmt::format("{} is not split as things are:", workload));
+                          }});
 }
 
 void add_views(CLI::App& noun, Session& session) {
@@ -165,12 +244,17 @@ void add_delete(CLI::App& noun, Session& session) {
       "Its replicas are dropped wherever they are. Its highest epoch stays behind, so that a new one of its name begins above "
       "it.\n\n"
       "Examples:\n"
-      "  evenkeel workload delete t1");
+      "  evenkeel workload delete t1\n"
+      "  evenkeel workload delete t1 --yes --wait --within 10m");
   auto options = std::make_shared<WorkloadOptions>();
   command->add_option("WORKLOAD", options->workload, "The workload")->required()->type_name("");
+  add_wait(*command, options->wait, "nothing of it is left");
   add_change_options(*command, session, options->change, true);
   add_cluster_reach(*command, session, options->reach);
-  command->callback([&session, options] { remove(session, *options); });
+  command->callback([&session, options] {
+    check(options->wait);
+    remove(session, *options);
+  });
 }
 
 void add_split(CLI::App& noun, Session& session) {
@@ -183,13 +267,17 @@ void add_split(CLI::App& noun, Session& session) {
       "how:\n"
       "its handler is called with the reason `split`.\n\n"
       "Examples:\n"
-      "  evenkeel workload split t1\n"
+      "  evenkeel workload split t1 --wait\n"
       "  evenkeel workload show t1 --watch");
   auto options = std::make_shared<WorkloadOptions>();
   command->add_option("WORKLOAD", options->workload, "The workload")->required()->type_name("");
+  add_wait(*command, options->wait, "all its shards are split");
   add_change_options(*command, session, options->change, true);
   add_cluster_reach(*command, session, options->reach);
-  command->callback([&session, options] { split(session, *options); });
+  command->callback([&session, options] {
+    check(options->wait);
+    split(session, *options);
+  });
 }
 
 }  // namespace

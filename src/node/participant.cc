@@ -12,6 +12,7 @@ namespace {
 
 constexpr Duration error_pause = 500ms;     // after an error that waiting may mend
 constexpr Duration complaint_every = 1min;  // of one kind: what is tried again is not said again each time
+constexpr Duration word_after = 500ms;      // without a session, before it is looked why; as long again for the answer
 constexpr int upkeep_parts = 6;  // of a ttl: how often the session's deadline is looked at. It moves every third of one
 constexpr std::uint32_t pulses_whole = 10;  // every so many pulses say everything, if nobody knows whether the others were heard
 
@@ -45,7 +46,7 @@ void Participant::Work::close() {
   if (writer_) writer_->close();
   watching_.reset();
   session_.reset();
-  for (Timer timer : {wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_}) loop_.cancel(timer);
+  for (Timer timer : {wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_, word_}) loop_.cancel(timer);
   for (auto& [run, stop] : runs_) stop.request_stop();
 }
 
@@ -82,6 +83,7 @@ void Participant::Work::complain(std::string_view message, const Error& error) {
 
 void Participant::Work::start() {
   handler_.on_begun(guarded([](Work& self, const ShardId& shard) { self.feed(Begun{shard}); }));
+  begin_to_wait();
   if (!options_.owns_data) return open_session();
   detail::take_over(store_, keys_.beat(options_.node.name), options_.data, guarded([](Work& self) { self.open_session(); }));
 }
@@ -91,6 +93,7 @@ void Participant::Work::start() {
 void Participant::Work::open_session() {
   if (stage_ != Stage::staying) return;
   next_ = new_incarnation(options_.rng);
+  begin_to_wait();
   const Duration ttl = options_.node.session_ttl;
   store::Session::open(store_,
                        {.key = keys_.beat(options_.node.name),
@@ -102,13 +105,41 @@ void Participant::Work::open_session() {
                        }));
 }
 
+// Who waits for a session learns soon for what, and then now and then.
+void Participant::Work::begin_to_wait() {
+  if (!options_.tells_waits || std::exchange(waits_, true)) return;
+  set_timer(word_, later(loop_.now(), word_after), &Work::look_why_alone);
+}
+
+void Participant::Work::look_why_alone() {
+  if (!waits_ || stage_ != Stage::staying) return;
+  store_answered_ = false;
+  store_.get(keys_.beat(options_.node.name), guarded([](Work& self, const Result<store::Read>& read) {
+               self.store_answered_ = self.store_answered_ || read.has_value();
+             }));
+  set_timer(word_, later(loop_.now(), word_after), &Work::say_why_alone);
+}
+
+void Participant::Work::say_why_alone() {
+  if (!waits_ || stage_ != Stage::staying) return;
+  store_answered_ ? log(Level::info, "waits for the end of another session of this name", why_alone_)
+                  : log(Level::warn, "the store does not answer; waiting for it", why_alone_);
+  set_timer(word_, later(loop_.now(), complaint_every), &Work::look_why_alone);
+}
+
 void Participant::Work::on_session(Result<std::unique_ptr<store::Session>> session) {
   if (stage_ != Stage::staying) return;
   if (!session) {
-    log(Level::warn, "no session yet", session.error().message);
+    why_alone_ = session.error().message;
+    const bool may_pass = session.error().code == Code::unavailable || session.error().code == Code::conflict;
+    if (!options_.tells_waits) log(Level::warn, "no session yet", why_alone_);
+    if (options_.tells_waits && !may_pass) complain("no session yet", session.error());
     return set_timer(retry_, later(loop_.now(), error_pause), &Work::open_session);
   }
   session_ = *std::move(session);
+  waits_ = false;
+  why_alone_.clear();
+  loop_.cancel(word_);
   ++generation_;
   session_->on_event(guarded_now([](Work& self, store::Session::Event event) {
     if (event == store::Session::Event::lost) self.lose();

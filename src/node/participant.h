@@ -23,8 +23,8 @@ struct ParticipantOptions {
   DataId data;
   // No other process has this disk, so that a session of the name that was opened with it is over, whatever its beat says.
   bool owns_data = false;
-  Rng rng{0};  // incarnations
-  std::string version = "0";
+  Rng rng{0};                 // incarnations
+  std::string version = "0";  // of the software, for people; Node says the product's
   // Where pulses go; empty: nowhere. Node has a connection (shell/pulse_line.h), the simulator a network of its own.
   std::function<void(const Pulse&)> send_pulse;
   // Asked before each pulse: whether it must say everything, since the one who hears it is another one than before, or has missed some. Otherwise it says
@@ -34,6 +34,9 @@ struct ParticipantOptions {
   // Reports are written so long after the first change that others are written with it, and up to 25 times as long while handlers are at something
   // urgent. 0: at once.
   Duration gather = {};
+  // While it has no session it looks for what it waits, and says so soon and then each minute, rather than at each attempt that came to nothing. Node's does;
+  // simulated runs have no requests that only people need.
+  bool tells_waits = false;
   std::function<void(const Stuck&)> on_stuck;
   Broken broken = Broken::nothing;
 };

@@ -1,5 +1,6 @@
 #include "evenkeel/serve/api.h"
 
+#include "evenkeel/base/version.h"
 #include "evenkeel/base/write.h"
 #include "evenkeel/serve/metrics.h"
 
@@ -17,7 +18,7 @@ void put_number(Writer& out, std::string_view key, T number) {
   out.key(key).number(std::uint64_t{number});
 }
 
-void put_address(Writer& out, std::string_view key, const ControllerAddress& address) {
+void put_address(Writer& out, std::string_view key, const ControllerAddress& address, const std::string& version = {}) {
   out.key(key);
   if (address.name.empty()) {
     out.null();
@@ -27,6 +28,7 @@ void put_address(Writer& out, std::string_view key, const ControllerAddress& add
   out.key("name").text(address.name);
   put_text(out, "http", address.http.empty() ? "" : "http://" + address.http);
   put_text(out, "pulse", address.pulse);
+  if (!version.empty()) out.key("version").text(version);
   out.end_map();
 }
 
@@ -97,7 +99,7 @@ void put_page(Writer& out, const Page& page) {
 
 std::string format_cluster(const Answerer& who, const control::Overview& overview) {
   Writer out = begin(who);
-  put_address(out, "self", who.self);
+  put_address(out, "self", who.self, product_version());
   put_number(out, "epoch", overview.epoch.value());
   out.key("maintenance");
   if (overview.maintenance) {

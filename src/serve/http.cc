@@ -216,10 +216,18 @@ class HttpServer::Impl {
       if (route.method == method) return route.handler(taken_from(request));
       allowed.push_back(route.method);
     }
-    if (allowed.empty()) return problem(404, "Not found", fmt::format("There is nothing at {}.", quote(request.path)));
+    if (allowed.empty()) return nothing_at(request.path);
     auto refused = problem(405, "Method not allowed", fmt::format("{} takes {}.", request.path, fmt::join(allowed, ", ")));
     refused.headers.emplace_back("Allow", fmt::format("{}", fmt::join(allowed, ", ")));
     return refused;
+  }
+
+  Response nothing_at(const std::string& path) const {
+    std::vector<std::string_view> there;
+    for (const Route& route : routes_) {
+      if (std::ranges::find(there, route.path) == there.end()) there.push_back(route.path);
+    }
+    return problem(404, "Not found", fmt::format("There is nothing at {}; there is {}.", quote(path), fmt::join(there, ", ")));
   }
 
   std::vector<Route> routes_;

@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "evenkeel/base/version.h"
+
 namespace evenkeel::serve {
 namespace {
 
@@ -36,6 +38,17 @@ MetricFamily family_of(std::string name, std::string help, MetricType type, cons
 
 MetricFamily gauge(std::string name, std::string help, double value) {
   return family_of(std::move(name), std::move(help), MetricType::Gauge, "", {{"", value}});
+}
+
+// Of the product, and of no module.
+MetricFamily build_info() {
+  ClientMetric metric;
+  metric.label.push_back({"version", product_version()});
+  metric.gauge.value = 1;
+  return {.name = "evenkeel_build_info",
+          .help = "1; what runs is in the labels.",
+          .type = MetricType::Gauge,
+          .metric = {std::move(metric)}};
 }
 
 MetricFamily histogram(std::string name, std::string help, const Histogram& histogram) {
@@ -128,6 +141,7 @@ std::string_view name(control::Event::Kind kind) {
 std::string format_metrics(const Measured& measured) {
   const Counted& counted = measured.counted;
   std::vector<MetricFamily> families = gauges_of(measured);
+  families.insert(families.begin(), build_info());
   families.push_back(family_of("commits_total",
                                "Writes of buckets: done, moved (the record was another one), unknown (it is read again).",
                                MetricType::Counter, "outcome",

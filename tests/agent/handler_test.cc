@@ -67,6 +67,21 @@ TEST(Handler, WithoutReportsNothingIsSaidOfProgress) {
   EXPECT_EQ(asker.within, Duration::max()) << "the library stops what is overdue";
 }
 
+TEST(Handler, WhatFailsInTheSameWayIsSaidOnce) {
+  Scripted asker;
+  std::string why = "http://127.0.0.1:1 cannot be reached";
+  asker.answer = [&](const std::string&, const auto&) -> Result<std::string> { return fail(Code::unavailable, "{}", why); };
+  std::vector<std::string> said;
+  Log log = Log::to([&](Level, std::string_view line) { said.emplace_back(line); }, {.level = Level::warn}, wall_now);
+  Handler handler(asker, asked_by, {.log = &log});
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(handler.transition(to("follower"), {}).has_value());
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], HasSubstr("cannot be reached"));
+  why = "no space left";
+  EXPECT_FALSE(handler.try_inventory().has_value());
+  EXPECT_EQ(said.size(), 2U);
+}
+
 TEST(Handler, ReportsFollowTransitions) {
   Scripted asker;
   asker.answer = [](const std::string& kind, const auto&) { return kind == "report" ? R"({"epoch": 2, "progress": 7})" : ""; };

@@ -94,6 +94,7 @@ def test_a_service_in_shell(program):
         world.create()
         world.until("all are led", world.led)
         world.until("each leads some", lambda: all(world.leads(name) > 0 for name in agents))
+        expect({node["version"] for node in world.ask("node", "list")} == {world.ask("version")["version"]}, "each says what it runs")
         # Whoever leads may; at another epoch, or who does not lead, may not.
         def who_may(number):
             return [name for name, agent in agents.items() if get(agent.said["agent"], f"/may_lead/t1/0?epoch={number}")[0] == 200]
@@ -255,6 +256,15 @@ def test_a_hook_that_comes_later_is_waited_for(program):
             expect(json.loads(agent.stdout.readline())["node"] == "n1", world.log("n1"))
             expect(leave(agent) == 0, world.log("n1"))
             server.shutdown()
+
+
+def test_a_wrong_cluster_is_said(program):
+    with Agents(program) as world:
+        agent = world.agent("n1", options=("--cluster", "defalt"))
+        world.until("it says that nobody controls it", lambda: "nobody controls the cluster; is its name right?" in world.log("n1") and "defalt" in world.log("n1"))
+        expect("no controller is active" in world.run("cluster", "show", "--cluster", "defalt"), "and so do others")
+        expect("nobody controls" not in world.run("top"), "the one with a daemon")
+        agent.kill()
 
 
 def test_refusals(program):

@@ -16,6 +16,7 @@ import tempfile
 import time
 
 from live import PATIENCE, Failed, expect, run_tests
+from screen_live import Screen, frames
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARDS = 60
@@ -121,7 +122,7 @@ def test_without_a_terminal_it_shows_and_ends(program):
     with Demo(program) as demo:
         demo.started()
         expect(demo.process.wait(PATIENCE) == 0, demo.said)
-        expect(re.search(r"^n6 +there +z3 +30 +\d+ +0 ", demo.said, re.MULTILINE), demo.said)
+        expect(re.search(r"^z3 +n6 +there +30 +\d+ +0 ", demo.said, re.MULTILINE), demo.said)
         expect(re.search(r"^demo +\w+ +60 +3 +60 ", demo.said, re.MULTILINE), demo.said)
         expect(not any(lives(pid) for pid in demo.pids.values()), "nothing is left running")
         expect(os.listdir(demo.folder.name) == [], "nor on disk")
@@ -142,6 +143,31 @@ def test_nodes_come_and_go_and_nothing_is_lost(program):
         expect(demo.node("n2")["replicas"] == 0, "n2 is empty")
         until("every shard is led", demo.all_led)
         demo.ends(added=1000)
+
+
+def test_at_a_terminal_it_fits_and_ctrl_c_ends_it(program):
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "DATA": folder, "PORTS": "free", "TTL": "2s", "BUILD": os.path.dirname(program)}
+        for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER", "NO_COLOR"):
+            environment.pop(name, None)
+        with Screen([os.path.join(ROOT, "scripts/demo")], environment, rows=24, columns=80) as screen:
+            screen.until("pictures", lambda text: len(frames(text)) > 3)
+            (run,) = os.listdir(folder)
+            with open(os.path.join(folder, run, "pids"), encoding="utf-8") as file:
+                pids = [int(line.split()[1]) for line in file]
+            expect(len(pids) == 8 and all(lives(pid) for pid in pids), f"{pids}")
+            with open(os.path.join(folder, run, "hints"), encoding="utf-8") as file:
+                expect("--name n7" in file.read(), "all that can be tried")
+            frame = frames(screen.text)[2].removesuffix("\n")
+            lines = frame.split("\n")
+            expect(len(lines) < 24 and all(len(line) <= 80 for line in lines), frame)
+            expect(re.search(r"^z3 +n6 +there +30 ", frame, re.MULTILINE) and re.search(r"^demo +\w+ +60 ", frame, re.MULTILINE), frame)
+            expect("Ctrl-C ends it all" in frame and "adds acknowledged" in lines[-1], frame)
+            screen.type("\x03")
+            status, _, _ = screen.ends()
+            expect(status == 0, screen.text[-2000:])
+            expect(not any(lives(pid) for pid in pids), "nothing is left running")
+            expect(os.listdir(folder) == [], "nor on disk")
 
 
 def test_a_rolling_restart(program):

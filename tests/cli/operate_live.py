@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 
-from live import PATIENCE, expect, run_tests
+from live import PATIENCE, Failed, expect, run_tests
 from store_live import World
 
 ROOT = "/evenkeel/pages/"
@@ -46,8 +46,14 @@ class Cluster(World):
     def say(self, kind, node):
         self.put(f"{kind}/{node}", incarnation=identity(node), data="d-" + node, address=f"10.0.0.{node[1:]}:9090", version="1", reads=1, zone="dc" + node[1:], capacity={"disk": "1Ti", "cpu": 4})
 
+    def control(self, count=3, ended=False):
+        """As if a controller was active, with so many beats."""
+        self.put("controller", owner="c1", kind="session", ttl="3s", meta="host-1 http=127.0.0.1:1 pulse=127.0.0.1:2", beat=ROOT + "controllers/host-1", identity="c1")
+        self.put("controllers/host-1", identity="c1", count=count, ttl="3s", meta="host-1", ended=ended)
+
     def fill(self):
         self.environment["EVENKEEL_CLUSTER"] = "pages"
+        self.control()
         self.put("config", settings={"rebalance_delay": "10m"})
         self.put("workloads/t1", buckets=1, shards=2, replicas=3)
         for node in ("n1", "n2", "n3"):
@@ -97,6 +103,11 @@ def test_nodes_are_shown(program):
         world.do("node", "set", "n1", "capacity.disk=2Ti", "rebalance_delay=1h")
         page = world.do("node", "show", "n1").stdout
         expect("cpu 4, disk 2Ti (set by an operator)" in page and "2, leading 2" in page and "1h" in page, page)
+        found = json.loads(world.do("node", "show", "n1", "-o", "json").stdout)
+        expect(found["node"] == "n1" and found["replicas"] == 2 and found["version"] == "1", f"what the list shows of it: {found}")
+        expect(found["capacity"] == {"cpu": 4, "disk": "2Ti"} and found["power"] == 1 and found["labels"] == {} and found["taints"] == [], f"{found}")
+        expect(found["set_by_operator"] == ["capacity"] and found["rebalance_delay"] == "1h" and found["disabled"] == [] and found["failed"] == [], f"{found}")
+        expect(world.do("node", "show", "n1", "-o", "name").stdout == "node/n1\n", "its name")
         said = world.do("node", "show", "n11", status=3).stderr
         expect('no node "n11": did you mean "n1"?' in said, said)
 
@@ -207,6 +218,111 @@ def test_a_drain_is_waited_for(program):
         expect(process.returncode == 0 and "2 of 2 replicas have left n1" in said and "holds nothing" in said, said)
 
 
+def wait_for(world, *words):
+    """A command that waits, whose words are read line by line."""
+    process = subprocess.Popen([world.program, *words, "--wait"], env=world.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    world.started.append(process)
+    return process
+
+
+def said_until(process, words):
+    said = ""
+    for line in process.stderr:
+        said += line
+        if words in line:
+            return said
+    raise Failed(f"not said: {words}\n{said}")
+
+
+def ends_with(process, words, data):
+    out, said = process.communicate(timeout=PATIENCE)
+    expect(process.returncode == 0 and words in said and out == data, f"{process.returncode} {out}{said}")
+
+
+def test_a_swap_is_waited_for(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.join("n4")
+        process = wait_for(world, "node", "swap", "n1", "n4")
+        said_until(process, "0 of 2 replicas have left n1; it leads 2")
+        expect(world.get("nodes/n1")["swap_with"] == "n4", "it is written first")
+        world.run("put", ROOT + "shards/t1/0", json.dumps({"format": 1, "shards": []}))
+        ends_with(process, "n1 holds nothing any more", "node/n1 written\n")
+        world.do("node", "undrain", "n1")
+        expect("goes with --wait" in world.do("node", "swap", "n1", "n4", "--within", "1s", status=2).stderr, "--within alone")
+
+
+def test_a_split_is_waited_for(program):
+    with Cluster(program) as world:
+        world.fill()
+        expect("2 shards of t1 are not split after 1ms; the split goes on without us" in world.do("workload", "split", "t1", "--yes", "--wait", "--within", "1ms", status=5).stderr, "its time is over")
+        world.put("workloads/t1", buckets=1, shards=2, replicas=3)
+        process = wait_for(world, "workload", "split", "t1", "--yes")
+        said_until(process, "0 of 2 shards of t1 are split")
+        world.put("workloads/t1", buckets=1, shards=4, replicas=3)
+        ends_with(process, "t1 is split: it has 4 shards", "workload/t1 written\n")
+        world.do("cluster", "freeze", "--reason", "new switch")
+        said = world.do("workload", "split", "t1", "--yes", "--wait", status=1).stderr
+        expect("t1 is not split as things are:" in said and "`evenkeel cluster unfreeze`" in said, said)
+
+
+def test_a_deletion_is_waited_for(program):
+    with Cluster(program) as world:
+        world.fill()
+        process = wait_for(world, "workload", "delete", "t1", "--yes")
+        said = said_until(process, "0 of 6 replicas of t1 are dropped")
+        expect("[" not in said, "no bar where nobody draws one: " + said)
+        for node in ("n1", "n2", "n3"):
+            world.run("del", f"{ROOT}reports/{node}/t1/0")
+        world.run("del", ROOT + "shards/t1/0")
+        ends_with(process, "t1 is gone", "workload/t1 written\n")
+
+
+def test_nobody_controls_it(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.control(ended=True)
+        page = world.do("cluster", "show").stdout
+        expect("no controller is active" in page and "none is active" in page, page)
+        found = json.loads(world.do("cluster", "show", "-o", "json").stdout)
+        expect(found["controller"] is None and "nobody controls pages" in found["reasons"][0] and "gone: n4" in found["reasons"], f"{found}")
+        said = world.do("node", "cordon", "n1").stderr
+        expect("nobody controls cluster pages" in said and "`evenkeel serve`" in said and "is the name right?" in said, said)
+        world.run("del", ROOT + "controller")
+        expect("no controller is active" in world.do("cluster", "show").stdout, "nobody ever did")
+        world.join("n4")
+        process = wait_for(world, "node", "drain", "n1")
+        said_until(process, "nobody controls cluster pages")
+        world.control()
+        said_until(process, "host-1 controls cluster pages")
+        said_until(process, "nobody controls cluster pages")  # since its beat stands still
+        world.control(count=4)
+        said_until(process, "host-1 controls cluster pages")
+        world.run("put", ROOT + "shards/t1/0", json.dumps({"format": 1, "shards": []}))
+        ends_with(process, "n1 holds nothing any more", "node/n1 written\n")
+
+
+def test_a_store_that_comes_back_is_waited_for(program):
+    with Cluster(program) as world:
+        world.fill()
+        world.join("n4")
+        world.listen = world.address
+        watch = subprocess.Popen([program, "node", "list", "--watch", "-o", "name", "--timeout", "1s"], env=world.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        world.started.append(watch)
+        expect([watch.stdout.readline() for _ in range(4)][3] == "node/n4\n", "all of it")
+        drain = wait_for(world, "node", "drain", "n1", "--timeout", "1s")
+        said_until(drain, "0 of 2 replicas have left n1")
+        world.server.kill()
+        world.server.communicate()
+        said_until(watch, "it is asked again until it answers")
+        said_until(drain, "it is asked again for 30s")
+        world.serve()
+        world.put("nodes/n5", operation="cordon")
+        expect([watch.stdout.readline() for _ in range(6)][5] == "node/n5\n", "it goes on")
+        world.run("put", ROOT + "shards/t1/0", json.dumps({"format": 1, "shards": []}))
+        ends_with(drain, "n1 holds nothing any more", "node/n1 written\n")
+
+
 def test_leave_to_stop(program):
     with Cluster(program) as world:
         world.fill()
@@ -282,6 +398,7 @@ def test_the_cluster_is_frozen_and_shown(program):
     with Cluster(program) as world:
         world.fill()
         page = world.do("cluster", "show").stdout
+        expect("host-1 at http://127.0.0.1:1" in page, page)
         expect("nodes are gone" in page and "3 of 4 are there" in page and "1 with 2 shards" in page, page)
         expect("--reason is required" in world.do("cluster", "freeze", status=2).stderr, "a reason")
         world.do("cluster", "freeze", "--reason", "new switch", "--for", "2h", "--keep-leaders")
@@ -356,6 +473,12 @@ def test_shards(program):
         expect("gave up after 5 tries: No space left on device" in page, page)
         world.do("shard", "reset", "t1/0", "n2")
         expect(world.get("orders/t1/0") == {"format": 1, "lead": "n2", "reset": ["n2"]}, "added to what waits")
+        found = json.loads(world.do("node", "show", "n2", "-o", "json").stdout)
+        expect(found["failed"] == [{"shard": "t1/0", "error": "No space left on device"}], f"{found}")
+        found = json.loads(world.do("workload", "show", "t1", "-o", "json").stdout)
+        expect(found["failed"] == [{"shard": "t1/0", "node": "n2", "error": "No space left on device"}], f"{found}")
+        expect(found["workload"] == "t1" and found["state_model"] == "leader-follower" and found["buckets"] == 1, f"{found}")
+        expect(found["fencing"] == "session" and found["acks"] == 0 and found["led"] == 2, f"{found}")
         expect("No space left" in world.do("node", "show", "n2").stdout and "errors" in world.do("workload", "list").stdout, "shown there too")
         found = json.loads(world.do("shard", "show", "t1/0", "-o", "json").stdout)
         expect([one["node"] for one in found["replicas"]] == ["n1", "n2", "n3"] and found["replicas"][1]["gave_up"], f"{found}")

@@ -64,7 +64,7 @@ class Surroundings final : public Outside {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
   }
-  bool terminal() const override { return false; }
+  std::optional<Screen> screen(Stream) const override { return std::nullopt; }
   std::unique_ptr<Watch> watch(std::function<void(Signal)>) override { return nullptr; }
   Result<Ended> run(const Command&) override { return fail(Code::refused, "nothing can be run here"); }
   void end_command(End) override {}
@@ -113,7 +113,8 @@ class Shell {
           files_[path] = content;
           return {};
         },
-        .colour = block.command == "colour",
+        .out_colour = block.command == "colour",
+        .err_colour = block.command == "colour",
         .outside = outside_ ? &*outside_ : nullptr,
     };
     const int status = run(block.args, io);

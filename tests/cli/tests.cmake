@@ -7,8 +7,8 @@ add_test(NAME cli.broker_live COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_L
 set_tests_properties(cli.broker_live PROPERTIES TIMEOUT 300)
 # A disk that fills up, a kill, and a time that is over, while `evenkeel plan` writes its result.
 add_test(NAME cli.plan_files COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/plan_files.py $<TARGET_FILE:evenkeel>)
-# A served store, locks, a view and a cluster's documents in it, and their commands; the daemon; and nodes by agents.
-foreach(live store_live lock_live routes_live operate_live context_live serve_live agent_live)
+# A served store, locks, a view and a cluster's documents in it, and their commands, also at a terminal; the daemon; and nodes by agents.
+foreach(live store_live lock_live routes_live operate_live screen_live context_live serve_live agent_live)
   add_test(NAME cli.${live} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/${live}.py $<TARGET_FILE:evenkeel>)
   set_tests_properties(cli.${live} PROPERTIES TIMEOUT 300)
 endforeach()

@@ -177,6 +177,45 @@ TEST(Participant, JoinsAndDoesWhatItIsTold) {
   EXPECT_EQ(fixture.wrong, "");
 }
 
+TEST(Participant, SaysSoonAndThenNowAndThenWhatItWaitsFor) {
+  Fixture fixture(1);
+  std::vector<std::string> said;
+  Log log = Log::to([&](Level, std::string_view line) { said.emplace_back(line); }, {.level = Level::info}, wall_now);
+  const auto options = [&] {
+    ParticipantOptions made = options_of(fixture.rng);
+    made.node.log = &log;
+    made.owns_data = true;
+    made.tells_waits = true;
+    return made;
+  };
+  fixture.world.cut_off("n1");
+  Disk disk;
+  SlowHandler handler(fixture.loop, Rng(1), disk, 0s, 0);
+  const auto store = fixture.world.connect("n1");
+  Participant participant(*store, handler, options());
+  fixture.loop.run_for(900ms);
+  EXPECT_TRUE(said.empty());
+  fixture.loop.run_for(200ms);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("the store does not answer; waiting for it"), std::string::npos) << said[0];
+  fixture.loop.run_for(50s);
+  EXPECT_EQ(said.size(), 1U);
+  fixture.loop.run_for(12s);
+  EXPECT_EQ(said.size(), 2U);
+  fixture.world.heal("n1");
+  ASSERT_TRUE(fixture.run(60s, false, [&] { return participant.joined(); }));
+  said.clear();
+  // Another one of its name, which waits for this one's end.
+  SlowHandler other_handler(fixture.loop, Rng(1), disk, 0s, 0);
+  const auto other_store = fixture.world.connect("other");
+  ParticipantOptions others = options();
+  others.owns_data = false;
+  const Participant other(*other_store, other_handler, std::move(others));
+  fixture.loop.run_for(1100ms);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("waits for the end of another session of this name"), std::string::npos) << said[0];
+}
+
 TEST(Participant, WritesItsNameAgainWhenItVanishes) {
   Fixture fixture(2);
   Disk disk;

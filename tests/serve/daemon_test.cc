@@ -8,6 +8,8 @@
 #include <future>
 
 #include "evenkeel/base/text.h"
+#include "evenkeel/base/version.h"
+#include "evenkeel/serve/client.h"
 #include "tests/serve/town.h"
 
 namespace evenkeel::serve {
@@ -35,6 +37,9 @@ TEST(Daemon, ShowsAClusterAtWork) {
   EXPECT_EQ(field(cluster.body, "controller/name"), "d1");
   EXPECT_EQ(field(cluster.body, "controller/http"), "http://" + daemon->http());
   EXPECT_EQ(field(cluster.body, "self/pulse"), daemon->pulse());
+  EXPECT_EQ(field(cluster.body, "self/version"), product_version());
+  EXPECT_THAT(get(daemon->http(), "/metrics").body,
+              HasSubstr(fmt::format("evenkeel_build_info{{version=\"{}\"}} 1\n", product_version())));
   EXPECT_EQ(field(cluster.body, "maintenance"), "null");
   EXPECT_EQ(field(cluster.body, "orphans"), "0 items");
   const Got nodes = get(daemon->http(), "/api/v1/nodes");
@@ -52,6 +57,26 @@ TEST(Daemon, ShowsAClusterAtWork) {
   const Got events = get(daemon->http(), "/api/v1/events");
   EXPECT_EQ(field(events.body, "events/0/number"), "1");
   EXPECT_NE(field(events.body, "events/0/text"), "");
+  EXPECT_TRUE(ask_events(daemon->http(), {.most = 1000}).has_value()) << "of nodes, of shards and of neither";
+  const auto told = ask_events(daemon->http(), {.most = 3});
+  ASSERT_TRUE(told.has_value()) << told.error().message;
+  EXPECT_EQ(told->cluster, "c1");
+  EXPECT_TRUE(told->active);
+  EXPECT_EQ(told->controller, "d1");
+  ASSERT_EQ(told->events.size(), 3U);
+  EXPECT_EQ(told->events[1].number, told->events[0].number + 1);
+  EXPECT_NE(told->events[2].text, "");
+}
+
+TEST(Client, WhatAnswersMayBeAnything) {
+  EXPECT_FALSE(parse_events("<html>").has_value());
+  EXPECT_FALSE(parse_events("{}").has_value());
+  EXPECT_FALSE(parse_events(R"({"events": [1]})").has_value());
+  const auto told = parse_events(
+      R"({"cluster": "c1", "controller": null, "later": 1, "events": [{"number": 7, "shard": null, "text": "is gone", "later": {}}]})");
+  ASSERT_TRUE(told.has_value()) << told.error().message;
+  EXPECT_EQ(told->events.at(0), (ToldEvent{.number = 7, .text = "is gone"}));
+  EXPECT_EQ(ask_events("127.0.0.1:1", {}).error().code, Code::unavailable);
 }
 
 TEST(Daemon, ListsShardsByPages) {

@@ -75,7 +75,7 @@ TEST(Http, RefusalsSayWhatToDo) {
   EXPECT_EQ(missing->get_header_value("Content-Type"), "application/problem+json");
   EXPECT_EQ(missing->body,
             "{\"type\":\"urn:evenkeel:problem:not-found\",\"title\":\"Not found\",\"status\":404,\"detail\":\"There is nothing "
-            "at \\\"/he\\\".\"}\n");
+            "at \\\"/he\\\"; there is /hello, /throws.\"}\n");
   const auto wrong = client.Delete("/hello");
   EXPECT_EQ(wrong->status, 405);
   EXPECT_EQ(wrong->get_header_value("Allow"), "GET, POST");

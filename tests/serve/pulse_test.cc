@@ -238,9 +238,14 @@ class Lined {
 
   void begin() {
     running.run([&] {
-      line = std::make_unique<node::PulseLine>(
-          *its_,
-          node::PulseLineOptions{.cluster = c1, .every = 1s, .pause_min = 1ms, .pause_max = 20ms, .on_open = [this] { send(); }});
+      line = std::make_unique<node::PulseLine>(*its_, node::PulseLineOptions{.cluster = c1,
+                                                                             .store = "etcd://10.0.0.9:2379",
+                                                                             .every = 1s,
+                                                                             .pause_min = 1ms,
+                                                                             .pause_max = 20ms,
+                                                                             .idle_patience = 30ms,
+                                                                             .on_open = [this] { send(); },
+                                                                             .log = &log});
       return true;
     });
   }
@@ -278,7 +283,17 @@ class Lined {
     running.run([&] { return send(), true; });
   }
 
+  // How often it was said that nobody is active.
+  std::size_t idle_said() {
+    return running.run([&] {
+      return static_cast<std::size_t>(
+          std::ranges::count_if(said, [](const std::string& each) { return each.contains("nobody controls the cluster"); }));
+    });
+  }
+
   Running running;
+  std::vector<std::string> said;  // the loop's
+  Log log = Log::to([this](Level, std::string_view each) { said.emplace_back(each); }, {.level = Level::warn}, wall_now);
   std::unique_ptr<node::PulseLine> line;
   std::uint64_t count = 0;
 
@@ -321,6 +336,25 @@ TEST(PulseLine, SaysEverythingUntilItIsKnown) {
   int short_ones = 0;  // one after the other
   for (int i = 0; i < 1000 && short_ones < 2; ++i) short_ones = sends_whole(PulseSink::Verdict::known) ? 0 : short_ones + 1;
   EXPECT_EQ(short_ones, 2);
+}
+
+TEST(PulseLine, SaysOnceThatNobodyIsActive) {
+  Ear ear;
+  Lined lined;
+  const auto server = PulseServer::start(lined.running.loop, ear, {.cluster = c1}).value();
+  lined.begin();
+  test::wait_until("it is said", 60s, [&] { return lined.idle_said() == 1; });
+  lined.running.run([&] {
+    EXPECT_NE(lined.said[0].find("c1"), std::string::npos) << lined.said[0];
+    EXPECT_NE(lined.said[0].find("etcd://10.0.0.9:2379"), std::string::npos) << lined.said[0];
+    return true;
+  });
+  lined.elect("d1", server->address());
+  EXPECT_TRUE(ear.wait([&] { return !ear.heard.empty(); }));
+  EXPECT_EQ(lined.idle_said(), 1U);
+  lined.resign();
+  lined.running.run([&] { return server->end_all(), true; });
+  test::wait_until("it is said again", 60s, [&] { return lined.idle_said() == 2; });
 }
 
 TEST(PulseLine, FollowsWhoIsActive) {

@@ -438,19 +438,31 @@ CONDITIONS = "docs/conditions.md"
 SAYING = re.compile(r'[^;{}]*?(?:\bsay\(|\btrouble =|\bwhy\.push_back\()(?:[^;"]|"(?:[^"\\]|\\.)*")*;')
 
 
+# A function whose words are shown as they are: how a cluster, a node, a workload or a shard stands.
+SHOWING = re.compile(r"^[\w:]+ (?:health_of|state_of|going_on|words_of|controller_text|name)\((?:const )?(?:\w+::)*(?:Snapshot|NodeSurvey|WorkloadSurvey|Row|ReplicaSurvey|ControllerSeen|State)\b[^;{]*\{.*?^\}", re.MULTILINE | re.DOTALL)
+
+
 def conditions_are_explained(project) -> Iterable[Problem]:
-    """What the controller says to operators is on the page that says what to do about it."""
+    """What is said to operators, by the controller and where commands show how things stand, is on the page that says what to do about it."""
     page = project.tree.text(CONDITIONS) if CONDITIONS in project.tree.paths else ""
-    for path in project.cpp_files("src/control"):
+    yield from words_explained(project, "src/control", SAYING, page, 5)
+    for folder in ("src/control", "src/cli"):
+        yield from words_explained(project, folder, SHOWING, page, 4)
+
+
+def words_explained(project, folder, pattern, page, letters) -> Iterable[Problem]:
+    for path in project.cpp_files(folder):
         text = project.tree.text(path)
-        for statement in SAYING.finditer(text):
+        for statement in pattern.finditer(text):
             joined = re.sub(r'"\s*\n\s*"', "", re.sub(r"//.*", "", statement.group()))
             for literal in re.findall(r'"((?:[^"\\]|\\.)*)"', joined):
                 # What is filled in is other each time, and what to do is the page's own.
                 said = literal.replace('\\"', '"').split(": `")[0]
                 for part in re.split(r"\{[^}]*\}", said):
                     part = part.strip(" :,()")
-                    if sum(letter.isalpha() for letter in part) >= 5 and part not in page:
+                    # A word alone is one that is shown alone: "there" is on every page.
+                    wanted = f"`{part}" if pattern is SHOWING and re.fullmatch(r"\w+", literal) else part
+                    if sum(letter.isalpha() for letter in part) >= letters and wanted not in page:
                         line = text.count("\n", 0, statement.end()) + 1
                         yield Problem(path, line, f"says \"{part}\", which {CONDITIONS} does not explain")
 

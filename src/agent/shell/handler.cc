@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 namespace evenkeel::agent {
 namespace {
 
-constexpr Duration usual_within = 10s;  // of what must be quick
+constexpr Duration usual_within = 10s;       // of what must be quick
+constexpr Duration complaint_every = 1min;   // of one kind
+constexpr std::size_t complaints_max = 100;  // kinds that are remembered
 
 // Requests a stop when any of two does.
 class EitherStop {
@@ -43,9 +46,24 @@ Result<std::string> Handler::ask(const Question& question, Duration within, cons
   if (answer) {
     options_.log->debug("done", {{"what", question.about}, {"took", clock_.now() - begun}});
   } else {
-    options_.log->warn("failed", {{"what", question.about}, {"why", answer.error().message}, {"took", clock_.now() - begun}});
+    complain(question.about, answer.error(), clock_.now() - begun);
   }
   return answer;
+}
+
+// What fails in the same way again and again, as a hook that is away does for each shard, is said once, and then each minute.
+void Handler::complain(const std::string& what, const Error& error, Duration took) {
+  std::uint64_t unsaid = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (complaints_.size() >= complaints_max) complaints_.clear();
+    auto [known, is_new] = complaints_.try_emplace(error.message);
+    if (!is_new && clock_.now() < known->second.quiet_until) return void(++known->second.unsaid);
+    unsaid = std::exchange(known->second.unsaid, 0);
+    known->second.quiet_until = clock_.now() + complaint_every;
+  }
+  if (unsaid == 0) return options_.log->warn("failed", {{"what", what}, {"why", error.message}, {"took", took}});
+  options_.log->warn("failed", {{"what", what}, {"why", error.message}, {"took", took}, {"as often before", unsaid}});
 }
 
 Result<std::vector<node::Held>> Handler::take_inventory() {

@@ -54,6 +54,7 @@ class Handler final : public node::ShardHandler {
   Result<> ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop);
   std::uint64_t begin(const ShardId& shard);  // a turn
   void keep_reporting(const std::stop_token& stop);
+  void complain(const std::string& what, const Error& error, Duration took);
   Duration short_within() const;
 
   Asker& asker_;
@@ -72,7 +73,12 @@ class Handler final : public node::ShardHandler {
   };
   std::map<ShardId, Known> known_;
   std::uint64_t turns_ = 0;
-  std::jthread reports_;  // the last, so the first to go
+  struct Complaint {
+    Instant quiet_until;
+    std::uint64_t unsaid = 0;  // since it was said
+  };
+  std::map<std::string, Complaint> complaints_;  // by their words
+  std::jthread reports_;                         // the last, so the first to go
 };
 
 }  // namespace evenkeel::agent

@@ -12,6 +12,7 @@
 #include "evenkeel/base/overloaded.h"
 #include "evenkeel/control/shell/detail/batch.h"
 #include "evenkeel/control/shell/detail/standing.h"
+#include "evenkeel/control/shell/detail/touch_beat.h"
 #include "evenkeel/control/shell/documents.h"
 #include "evenkeel/locks/election.h"
 #include "evenkeel/place/place.h"
@@ -107,6 +108,13 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   auto guarded(Call call) {
     return [weak = weak_from_this(), call = std::move(call)](auto&&... values) mutable {
       if (const auto work = weak.lock(); work && !work->gone_) call(std::forward<decltype(values)>(values)...);
+    };
+  }
+
+  std::function<bool()> while_there() {
+    return [weak = weak_from_this()] {
+      const auto work = weak.lock();
+      return work && !work->gone_;
     };
   }
 
@@ -354,29 +362,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
       if (const auto* live = std::get_if<LiveDocument>(&*document)) doubted_.insert(live->incarnation);
       if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
         doubted_.insert(beat->incarnation);
-        if (!beat->ended) touch(key->node, beat->incarnation);
+        if (!beat->ended)
+          detail::touch_beat(store_, keys_.beat(key->node), beat->incarnation, options_.session_ttl / 3, while_there());
       }
     }
-  }
-
-  // A node that has seen nothing of what is lost does not notice. Its beat is written as it is: it finds that somebody else has done so, and joins anew.
-  // Again if it beats on: the store gives revisions a second time, and the one that the node compares may be among them.
-  void touch(const NodeId& node, Incarnation incarnation, const std::string& touched = {}) {
-    const auto again = [this, node, incarnation](const std::string& now) {
-      loop_.post_after(options_.session_ttl / 3, guarded([this, node, incarnation, now] { touch(node, incarnation, now); }));
-    };
-    store_.get(keys_.beat(node), guarded([this, again, incarnation, touched](const Result<store::Read>& read) {
-                 if (!read) return again(touched);
-                 if (!read->entry) return;
-                 const auto beat = store::parse_session_beat(*read->entry);
-                 if (!beat || beat->ended || beat->identity.str() != format(incarnation)) return;
-                 if (read->entry->value == touched) return again(touched);  // it has not beaten since, and may be over
-                 store::Txn txn;
-                 txn.compare(store::unchanged(*read->entry)).put(read->entry->key, read->entry->value);
-                 store_.txn(std::move(txn), guarded([again, value = read->entry->value](const Result<store::Committed>& done) {
-                              again(done && done->succeeded ? value : "");
-                            }));
-               }));
   }
 
   static bool is_own(Key::Kind kind) { return kind == Key::Kind::shards || kind == Key::Kind::view; }
@@ -518,20 +507,14 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::optional<detail::Batch::Part> part_of(const Commit& commit) {
     const WorkloadId& workload = commit.records.workload;
     const Bucket bucket = commit.records.bucket;
-    const std::string shards = keys_.shards(workload, bucket), view = keys_.view(workload, bucket);
+    const std::string shards = keys_.shards(workload, bucket);
     if (is_newer(shards)) {  // the truth is not written over; the bucket rests until it can be read
       loop_.post(guarded([this, workload, bucket] { feed(Answered{workload, bucket, Answered::Outcome::unknown}); }));
       return std::nullopt;
     }
     store::Txn txn;
     txn.compare(as_known(shards));
-    if (commit.erases) {
-      txn.erase(shards).erase(view);
-    } else {
-      txn.put(shards, format(commit.records)).put(view, format(commit.view));
-    }
-    for (const Target& target : commit.targets) txn.put(keys_.target(target.node, workload, bucket), format(target));
-    for (const NodeId& node : commit.untargeted) txn.erase(keys_.target(node, workload, bucket));
+    put_documents(txn, keys_, commit);
     for (const ShardIndex shard : commit.orders) {
       const std::string order = keys_.order({workload, shard});
       if (unreadable_.contains(order)) continue;  // another has come, which somebody newer wrote

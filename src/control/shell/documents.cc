@@ -70,4 +70,16 @@ std::string key_of(const Keys& keys, const Key& key) {
   }
 }
 
+void put_documents(store::Txn& txn, const Keys& keys, const Commit& commit) {
+  const WorkloadId& workload = commit.records.workload;
+  const Bucket bucket = commit.records.bucket;
+  if (commit.erases) {
+    txn.erase(keys.shards(workload, bucket)).erase(keys.view(workload, bucket));
+  } else {
+    txn.put(keys.shards(workload, bucket), format(commit.records)).put(keys.view(workload, bucket), format(commit.view));
+  }
+  for (const Target& target : commit.targets) txn.put(keys.target(target.node, workload, bucket), format(target));
+  for (const NodeId& node : commit.untargeted) txn.erase(keys.target(node, workload, bucket));
+}
+
 }  // namespace evenkeel::control

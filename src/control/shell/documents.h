@@ -13,5 +13,7 @@ namespace evenkeel::control {
 Result<Document> parse_document(const Key& key, const store::Entry& entry);
 // Where a small document is that a controller puts.
 std::string key_of(const Keys& keys, const Key& key);
+// What a commit writes of its bucket: records, view and targets.
+void put_documents(store::Txn& txn, const Keys& keys, const Commit& commit);
 
 }  // namespace evenkeel::control

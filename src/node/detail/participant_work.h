@@ -45,6 +45,9 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   // participant.cc: joining
   void open_session();
   void on_session(Result<std::unique_ptr<store::Session>> session);
+  void begin_to_wait();
+  void look_why_alone();
+  void say_why_alone();
   void read_inventory();
   void read_buckets(std::set<WorkloadId> workloads);
   void wait_to_be_told(const WorkloadDocument& workload);
@@ -127,6 +130,9 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   store::Revision seen_;           // up to which they were
   std::unique_ptr<store::Watching> watching_;
 
+  bool waits_ = false;           // for a session
+  bool store_answered_ = false;  // when it was looked why
+  std::string why_alone_;        // what the last attempt said
   std::deque<Input> inbox_;
   bool stepping_ = false;
   std::map<std::uint64_t, std::stop_source> runs_;
@@ -141,7 +147,7 @@ class Participant::Work : public std::enable_shared_from_this<Participant::Work>
   std::string no_permit_ = "nobody answered";
   std::optional<store::Answer<void>> left_;
 
-  Timer wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_;
+  Timer wake_, upkeep_, pulse_, retry_, live_retry_, leave_, permit_, word_;
   std::uint32_t upkeeps_ = 0;
   std::map<std::string_view, Instant> complaints_;  // until when each is not said again
   bool closed_ = false;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "evenkeel/base/real_loop.h"
+#include "evenkeel/base/version.h"
 #include "evenkeel/node/participant.h"
 #include "evenkeel/node/shell/data_folder.h"
 #include "evenkeel/node/shell/pool.h"
@@ -159,10 +160,13 @@ void RealNode::await_folder(ShardHandler& handler) {
 void RealNode::take_part(ShardHandler& handler, std::vector<Held> inventory) {
   pool_ = std::make_unique<Pool>(loop_, handler, std::move(inventory), options_.threads, options_.broker);
   ParticipantOptions options{.node = options_, .data = folder_.id(), .owns_data = folder_.locked(), .rng = Rng(random_seed())};
+  options.version = product_version();
+  options.tells_waits = true;
   options.on_stuck = [this](const Stuck& stuck) { on_stuck(stuck); };
   options.pulse = options_.session_ttl / 3;
   options.gather = reports_gathered;
   pulses_ = std::make_unique<PulseLine>(*store_, PulseLineOptions{.cluster = options_.cluster,
+                                                                  .store = options_.store,
                                                                   .every = options.pulse,
                                                                   .rng = Rng(random_seed()),
                                                                   .on_open = [this] { participant_->pulse_now(); },

@@ -134,11 +134,24 @@ PulseLine::~PulseLine() {
 
 void PulseLine::look() {
   locks_.show(keys_.controller(), guarded([this](const Result<locks::LockState>& state) {
-                if (!state || !state->held) return look_later();  // nobody is active, or the store does not answer
+                if (!state) return look_later();  // the store does not answer
+                if (!state->held) {
+                  tell_if_idle();
+                  return look_later();
+                }
+                idle_.reset();
+                said_idle_ = false;
                 const ControllerAddress active = parse_controller_address(state->meta);
                 if (active.pulse.empty()) return look_later();
                 connect(active.pulse);
               }));
+}
+
+void PulseLine::tell_if_idle() {
+  if (!idle_) idle_ = loop_.now();
+  if (loop_.now() - *idle_ < options_.idle_patience || std::exchange(said_idle_, true) || options_.log == nullptr) return;
+  options_.log->warn("nobody controls the cluster; is its name right? Else start `evenkeel serve` for it",
+                     {{"cluster", options_.cluster}, {"store", options_.store.empty() ? "its own" : options_.store}});
 }
 
 void PulseLine::look_later() {

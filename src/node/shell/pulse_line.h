@@ -8,6 +8,7 @@
 // It asks the store who is active, connects there, and sends what it is given. When that cannot be done, or ends, it asks again after a pause. None of it
 // disturbs the node: what cannot be sent is dropped. After that, and on every new connection, pulses are to say everything until one that did was
 // heard by a controller that knows this process.
+// That nobody is active for a while is said once: a cluster's name that is wrong is noticed by nobody else.
 // The store is asked only while there is no connection: a controller that is not active any more ends it.
 // Threads: all on the store's loop. Destroying it waits until gRPC has let go, for which the other side is not needed. The store outlives it.
 
@@ -27,9 +28,11 @@ namespace evenkeel::node {
 
 struct PulseLineOptions {
   ClusterId cluster;
+  std::string store = {};         // its URL, for what is said
   Duration every = 3s;            // how often the node pulses
   Duration pause_min = 100ms;     // after a connection that failed; doubling to
   Duration pause_max = 5s;        // this, and each time up to half as long again, so that nodes do not all come at once
+  Duration idle_patience = 3s;    // without anybody active, before that is said: an office changes hands in less
   Rng rng{0};                     // for that
   std::function<void()> on_open;  // there is a new connection: a pulse is welcome
   Log* log = nullptr;
@@ -54,6 +57,7 @@ class PulseLine {
   void connect(const std::string& address);
   void heard(std::uint64_t count, bool known);
   void over(const std::string& why);
+  void tell_if_idle();
   template <class F>
   auto guarded(F f);
 
@@ -66,7 +70,9 @@ class PulseLine {
   std::shared_ptr<Stream> stream_;
   Timer timer_;
   Duration pause_;
-  bool was_heard_ = false;  // on this connection
+  bool was_heard_ = false;       // on this connection
+  std::optional<Instant> idle_;  // since when nobody is active, as far as this has looked
+  bool said_idle_ = false;
 
   Incarnation incarnation_;                // of what was sent last
   bool says_all_ = false;                  // the pulse that is being made does

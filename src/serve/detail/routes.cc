@@ -142,7 +142,9 @@ Response one_shard(const Ask& ask, const std::string& name) {
     return Told<Found>{watched.answerer(), watched.controller->machine().explain(shard)};
   });
   if (!told) return busy();
-  if (!told->second) return problem(404, "Not found", fmt::format("There is no shard {}.", quote(name)));
+  if (!told->second)
+    return problem(404, "Not found",
+                   fmt::format("There is no shard {}; /api/v1/shards/{} lists them.", quote(name), shard->workload));
   return json(format_shard(told->first, shard->workload, *told->second));
 }
 

@@ -50,6 +50,7 @@ plan	Plan where everything should be, what moves for it, and why
 serve	Run the daemon: a cluster's controller, its store, and HTTP
 agent	Make a node of a program in any language
 apply	Make a cluster what a file says: settings, state models, workloads, nodes
+top	Watch a cluster: its health, nodes, workloads and events
 cluster	See how a cluster stands, freeze it, change its settings
 node	See a cluster's nodes, and drain, swap or remove them
 rollout	Restart nodes one after another, without an outage

@@ -13,6 +13,7 @@ run
 !   serve                       Run the daemon: a cluster's controller, its store, and HTTP
 !   agent                       Make a node of a program in any language
 !   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
+!   top                         Watch a cluster: its health, nodes, workloads and events
 !   cluster                     See how a cluster stands, freeze it, change its settings
 !   node                        See a cluster's nodes, and drain, swap or remove them
 !   rollout                     Restart nodes one after another, without an outage
@@ -49,6 +50,7 @@ Subcommands:
   serve                       Run the daemon: a cluster's controller, its store, and HTTP
   agent                       Make a node of a program in any language
   apply                       Make a cluster what a file says: settings, state models, workloads, nodes
+  top                         Watch a cluster: its health, nodes, workloads and events
   cluster                     See how a cluster stands, freeze it, change its settings
   node                        See a cluster's nodes, and drain, swap or remove them
   rollout                     Restart nodes one after another, without an outage
@@ -223,7 +225,7 @@ exit 2
 run fly --help
 ----
 ! evenkeel: unknown command "fly"
-!   known: validate, plan, serve, agent, apply, cluster, node, rollout, workload, shard, routes, broker, store, lock, context, sim, version, completion, man
+!   known: validate, plan, serve, agent, apply, top, cluster, node, rollout, workload, shard, routes, broker, store, lock, context, sim, version, completion, man
 !   see: evenkeel --help
 exit 2
 

@@ -41,7 +41,8 @@ TEST(EngineFolder, InUseIsSaid) {
   const auto engine = open(folder.path());
   const auto error = refusal(folder.path());
   EXPECT_EQ(error.code, Code::conflict);
-  EXPECT_EQ(error.message, fmt::format("{} is in use by process {}", folder.path(), ::getpid()));
+  EXPECT_EQ(error.message,
+            fmt::format("{} is in use by process {}; stop that one, or choose another folder", folder.path(), ::getpid()));
 }
 
 TEST(EngineFolder, OfAnotherKindIsLeftAlone) {

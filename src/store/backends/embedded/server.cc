@@ -91,6 +91,8 @@ Result<> check_reach(const ServerOptions& options, const Address& address) {
       options.listen, encrypted ? "anybody could read and write there" : "what is sent there could be read on the way");
 }
 
+constexpr std::string_view what_then = "choose another address, or port 0 for any free one";
+
 // gRPC only says that it cannot listen, and prints why.
 Result<> check_free(const Address& address, const std::string& listen) {
   if (!address.path.empty()) return {};
@@ -99,7 +101,7 @@ Result<> check_free(const Address& address, const std::string& listen) {
   hints.ai_flags = AI_PASSIVE;
   addrinfo* found = nullptr;
   if (const int error = getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found); error != 0)
-    return fail(Code::invalid, "cannot listen on {}: {}", listen, gai_strerror(error));
+    return fail(Code::invalid, "cannot listen on {}: {}; give HOST:PORT of this host", listen, gai_strerror(error));
   const std::unique_ptr<addrinfo, decltype([](addrinfo* list) { freeaddrinfo(list); })> all(found);
   const int socket = ::socket(found->ai_family, found->ai_socktype | SOCK_CLOEXEC, found->ai_protocol);
   const int on = 1;
@@ -108,8 +110,8 @@ Result<> check_free(const Address& address, const std::string& listen) {
   const int error = errno;
   if (socket >= 0) close(socket);
   if (!good)
-    return fail(error == EADDRINUSE ? Code::conflict : Code::unavailable, "cannot listen on {}: {}", listen,
-                std::strerror(error));
+    return fail(error == EADDRINUSE ? Code::conflict : Code::unavailable, "cannot listen on {}: {}; {}", listen,
+                std::strerror(error), what_then);
   return {};
 }
 
@@ -159,8 +161,8 @@ class GrpcServer final : public Server {
     const std::string scheme = has_tls(options.tls) ? "https" : "http";
     server_ = builder.BuildAndStart();
     if (!server_ || (address.path.empty() && port == 0))
-      return fail(Code::unavailable, "cannot listen on {}: another process has the address, or this host does not",
-                  options.listen);
+      return fail(Code::unavailable, "cannot listen on {}: another process has the address, or this host does not; {}",
+                  options.listen, what_then);
     if (address.path.empty()) address.port = static_cast<std::uint16_t>(port);
     address_ = format(address);
     core_.set_client_urls({options.advertise.empty() ? fmt::format("{}://{}", scheme, address_) : options.advertise});

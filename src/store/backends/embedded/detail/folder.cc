@@ -139,7 +139,7 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) 
     const auto count = ::pread(file, holder, sizeof holder - 1, 0);
     const std::string who =
         count > 0 ? fmt::format(" by process {}", std::string_view(holder, static_cast<std::size_t>(count))) : "";
-    return fail(Code::conflict, "{} is in use{}", folder, who);
+    return fail(Code::conflict, "{} is in use{}; stop that one, or choose another folder", folder, who);
   }
   // Who has it is told to whoever wants it too; that is a courtesy, so it may fail.
   const auto pid = std::to_string(::getpid());
