@@ -42,7 +42,8 @@ struct MachineOptions {
   std::map<WorkloadId, std::uint32_t> lost;
   Duration plan_pause =
       50ms;  // a plan is asked for so long after something has changed, so that what changes together is planned together
-  Duration plan_rest = 200ms;   // and so long after leadership has changed: one fail-over is several rounds, each of which nodes have to answer
+  Duration plan_rest =
+      200ms;  // and so long after leadership has changed: one fail-over is several rounds, each of which nodes have to answer
   Duration plan_patience = 2s;  // but no later than this
   // A bucket that was written so short ago is not written again for what can wait: who has come, and all about shards that never had a leader. A
   // thousand shards that come at once are then written a few times and not a hundred thousand times. 0: nothing waits.

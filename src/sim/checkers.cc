@@ -57,11 +57,11 @@ class Checkers::Work {
   const std::function<Duration()> now_;
   detail::Evidence seen_;
   detail::Findings findings_;
-  bool detailed_ = false;                  // the violation says what the record was
-  std::unordered_set<std::string> paths_;  // of everything that is there
+  bool detailed_ = false;                   // the violation says what the record was
+  std::unordered_set<std::string> paths_;   // of everything that is there
   std::map<ShardId, Bucket> told_changed_;  // in this txn, and where
-  std::uint64_t changes_ = 1;              // of what rest depends on
-  std::uint64_t looked_at_ = 0;            // up to which `unrest_` is about
+  std::uint64_t changes_ = 1;               // of what rest depends on
+  std::uint64_t looked_at_ = 0;             // up to which `unrest_` is about
   std::optional<std::string> unrest_;
 };
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "evenkeel/base/overloaded.h"
@@ -298,21 +297,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     const bool put_back = changes.fresh && seen_ && changes.revision < *seen_;
     if (put_back) begin_anew(changes);
     if (changes.fresh) {
-      std::unordered_set<std::string_view> there;
-      for (const store::Change& change : changes.changes) there.insert(change.key);
-      std::set<std::string> gone;  // in order, whatever the order of a hash table
-      for (const std::string& of_office : {keys_.controller_epoch(), standing_.beat()}) {
-        if (!there.contains(of_office)) gone.insert(of_office);
-      }
-      for (const auto& [key, revision] : revisions_) {
-        if (!there.contains(key)) gone.insert(key);
-      }
+      std::set<std::string> gone{keys_.controller_epoch(), standing_.beat()};
+      for (const auto& [key, revision] : revisions_) gone.insert(key);
+      put_in_order(changes, keys_, gone);
       for (const std::string& key : gone) take({key, std::nullopt}, changes.revision);
-      // All at once, in the order of their keys: workloads come before their records.
-      std::ranges::stable_partition(changes.changes, [this](const store::Change& change) {
-        const auto key = keys_.parse(change.key);
-        return key && key->kind == Key::Kind::workload;
-      });
     }
     for (store::Change& change : changes.changes) take(std::move(change), changes.revision);
     seen_ = changes.revision;
@@ -526,16 +514,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void send(detail::Batch batch) {
     if (batch.empty()) return;
-    store::Txn txn = batch.take_txn();
-    store_.txn(std::move(txn), in_this_life([this, of = batch.of(), office = epoch_,
-                                             begun = loop_.now()](const Result<store::Committed>& done) {
+    store_.txn(batch.take_txn(),
+               in_this_life([this, of = batch.of(), office = epoch_, begun = loop_.now()](const Result<store::Committed>& done) {
                  measure(begun, done);
                  for (const detail::Batch::Bucketed& one : of) {
-                   if (office != epoch_) {  // of another office than this
-                     read_again(one.workload, one.bucket);
-                   } else {
-                     answered(one, done);
-                   }
+                   if (office != epoch_) read_again(one.workload, one.bucket);  // of another office than this
+                   if (office == epoch_) answered(one, done);
                  }
                }));
   }
@@ -654,7 +638,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::uint32_t life_ = 0;                                      // of the store, as far as this one has seen it go back
   std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
-  std::set<std::pair<WorkloadId, Bucket>> alone_;  // not written the last time: whatever was wrong, the next time no others fail with it
+  std::set<std::pair<WorkloadId, Bucket>>
+      alone_;  // not written the last time: whatever was wrong, the next time no others fail with it
   std::map<std::string, std::pair<store::Change, store::Revision>> held_back_;
   std::map<std::string, std::pair<Key, store::Change>> unread_;  // seen, and not looked at yet: only by a standby
   Timer reading_;

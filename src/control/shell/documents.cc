@@ -1,5 +1,7 @@
 #include "evenkeel/control/shell/documents.h"
 
+#include <algorithm>
+
 #include "evenkeel/store/session.h"
 
 namespace evenkeel::control {
@@ -68,6 +70,14 @@ std::string key_of(const Keys& keys, const Key& key) {
     default:
       return keys.waits();
   }
+}
+
+void put_in_order(store::Changes& fresh, const Keys& keys, std::set<std::string>& known) {
+  for (const store::Change& change : fresh.changes) known.erase(change.key);
+  std::ranges::stable_partition(fresh.changes, [&keys](const store::Change& change) {
+    const auto key = keys.parse(change.key);
+    return key && key->kind == Key::Kind::workload;
+  });
 }
 
 void put_documents(store::Txn& txn, const Keys& keys, const Commit& commit) {

@@ -26,8 +26,7 @@ bool Batch::takes(const Part& part) const {
   if (empty()) return true;
   if (closed_ || part.alone || has_large_value(part.txn)) return false;
   return guards + txn_.compares.size() + part.txn.compares.size() <= store::operations_max &&
-         txn_.then.size() + part.txn.then.size() <= store::operations_max &&
-         bytes_ + bytes_of(part.txn) <= store::txn_bytes_max;
+         txn_.then.size() + part.txn.then.size() <= store::operations_max && bytes_ + bytes_of(part.txn) <= store::txn_bytes_max;
 }
 
 void Batch::add(Part part) {

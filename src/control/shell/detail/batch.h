@@ -31,8 +31,7 @@ class Batch {
     bool alone = false;  // nothing is joined with it
   };
 
-  explicit Batch(std::optional<store::Compare> guard)
-      : guard_(std::move(guard)), bytes_(guard_ ? guard_->key.size() : 0) {}
+  explicit Batch(std::optional<store::Compare> guard) : guard_(std::move(guard)), bytes_(guard_ ? guard_->key.size() : 0) {}
 
   bool empty() const { return of_.empty(); }
   // An empty one takes everything.

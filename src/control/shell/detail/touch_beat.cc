@@ -6,8 +6,8 @@
 
 namespace evenkeel::control::detail {
 
-void touch_beat(store::Store& store, const std::string& key, Incarnation incarnation, Duration pause, std::function<bool()> goes_on,
-                const std::string& touched) {
+void touch_beat(store::Store& store, const std::string& key, Incarnation incarnation, Duration pause,
+                std::function<bool()> goes_on, const std::string& touched) {
   const auto again = [&store, key, incarnation, pause, goes_on](const std::string& now) {
     store.loop().post_after(pause, [&store, key, incarnation, pause, goes_on, now] {
       if (goes_on()) touch_beat(store, key, incarnation, pause, goes_on, now);

@@ -11,7 +11,7 @@
 namespace evenkeel::control::detail {
 
 // Until that incarnation beats no more, or `goes_on` says no; each time after a pause. On the store's loop.
-void touch_beat(store::Store& store, const std::string& key, Incarnation incarnation, Duration pause, std::function<bool()> goes_on,
-                const std::string& touched = {});
+void touch_beat(store::Store& store, const std::string& key, Incarnation incarnation, Duration pause,
+                std::function<bool()> goes_on, const std::string& touched = {});
 
 }  // namespace evenkeel::control::detail
