@@ -236,8 +236,8 @@ class Term {
   virtual bool allows(const State&, const Trial&) const { return true; }
   // Why that replica cannot go there, in words; empty if this rule does not mind.
   virtual std::string why_not(const State&, std::uint32_t /*replica*/, std::uint32_t /*node*/) const { return {}; }
-  // Goals: what the change adds.
-  virtual Cost delta(const State&, const Trial&) const { return {}; }
+  // Goals: what the change adds, on top of what is there. A search asks this millions of times a second, and most goals know one tier.
+  virtual void add_delta(const State&, const Trial&, Cost&) const {}
   // The whole, from nothing: what the sum of all deltas must be equal to.
   virtual Cost whole(const State&) const { return {}; }
   virtual void apply(const State&, const Trial&) {}
