@@ -95,6 +95,27 @@ TEST(Pick, PrefersLargeReplicasWhileItIsHot) {
   EXPECT_LT(picked_first(pick), 30) << "in the end all are alike";
 }
 
+TEST(Pick, FindsOthersThatAreAboutAsLarge) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas;
+  for (std::uint32_t i = 0; i < 256; ++i) replicas.emplace_back(1 + i, i % 4);
+  Problem problem = plain_problem(4, 1'000'000, 0, replicas);
+  problem.soft = {0, 1'000'000, 1'000'000, 1'000'000};
+  const State state(problem);
+  Rng rng(5);
+  Pick pick(state);
+  EXPECT_LT(pick.like(0, rng), 256u) << "before they are measured, any";
+  pick.measure(state, Reach(state), rng);
+  const std::uint32_t replica = pick.by_scale()[128];
+  int near = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint32_t other = pick.like(replica, rng);
+    const auto rank = std::ranges::find(pick.by_scale(), other) - pick.by_scale().begin();
+    near += std::abs(rank - 128) <= 16 ? 1 : 0;
+  }
+  EXPECT_GT(near, 500) << "even draws would find one in eight so near";
+  for (int i = 0; i < 1000; ++i) EXPECT_LT(pick.like(pick.by_scale().back(), rng), 256u) << "nobody is beyond the largest";
+}
+
 // The first two replicas change places.
 void exchange(State& state) {
   Trial trial(state);
