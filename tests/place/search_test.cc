@@ -10,6 +10,7 @@
 #include "evenkeel/place/search/detail/anneal.h"
 #include "evenkeel/place/search/detail/draw.h"
 #include "evenkeel/place/search/detail/eject.h"
+#include "evenkeel/place/search/detail/meet.h"
 #include "evenkeel/place/search/detail/pick.h"
 #include "evenkeel/place/search/detail/reach.h"
 
@@ -239,6 +240,70 @@ TEST(Anneal, OnlyTheThriftyMannerHasAPriceOnBeingAway) {
     anneal.set(2);
     EXPECT_EQ(anneal.away_price(), 0) << "in the end moves cost what they cost";
   }
+}
+
+TEST(Meet, AllGoOnBoldlyOnlyIfABoldOneIsAhead) {
+  Manner ahead = Manner::bold;
+  int met = 0;
+  const std::function<Meeting(Meeting)> hand_over = [&](Meeting mine) {
+    ++met;
+    mine.manner = ahead;
+    return mine;
+  };
+  const Problem problem = hundred(20);
+  State state(problem);
+  Best best(state);
+  Meet bold(hand_over);
+  EXPECT_EQ(bold.agree(Manner::thrifty, {}), Manner::bold);
+  EXPECT_FALSE(bold.exchange(state, {}, 0.2, best)) << "too early";
+  EXPECT_TRUE(bold.exchange(state, {}, 0.51, best));
+  EXPECT_FALSE(bold.exchange(state, {}, 0.52, best)) << "once at each point";
+  EXPECT_EQ(met, 2);
+  ahead = Manner::thrifty;
+  for (const Manner own : {Manner::bold, Manner::thrifty}) {
+    Meet apart(hand_over);
+    EXPECT_EQ(apart.agree(own, {}), own);
+    EXPECT_FALSE(apart.exchange(state, {}, 0.51, best));
+  }
+  EXPECT_FALSE(Meet({}).anybody());
+}
+
+TEST(Meet, WhoIsBehindGoesOnFromTheBest) {
+  const Problem problem = hundred(20);
+  State ahead(problem), behind(problem);
+  exchange(ahead);
+  const std::function<Meeting(Meeting)> hand_over = [&](Meeting) {
+    Meeting best = arrangement(ahead);
+    best.manner = Manner::bold;
+    return best;
+  };
+  Best best(behind);
+  Meet meet(hand_over);
+  meet.agree(Manner::bold, {});
+  EXPECT_TRUE(meet.exchange(behind, {}, 0.5, best));
+  EXPECT_EQ(arrangement(behind).at, arrangement(ahead).at);
+  best.restore(behind);
+  EXPECT_EQ(behind.at(0), behind.home(0)) << "the way back to the best of its own is not lost";
+}
+
+// Whatever the others have, a search ends with the best that it has seen itself.
+TEST(Improve, MeetsOthersAfterAPilotAndFromTheMiddleOn) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas;
+  for (std::uint32_t i = 0; i < 200; ++i) replicas.emplace_back(1 + i % 7, i % 5);
+  const Problem problem = plain_problem(20, 100, 30, replicas);
+  State state(problem);
+  const Meeting start = arrangement(state);
+  const Cost cost = state.whole();
+  int met = 0;
+  Rng rng(7);
+  improve(state, rng, {.budget = 100'000, .manner = Manner::thrifty, .meet = [&](Meeting) {
+                         ++met;
+                         Meeting told = start;
+                         told.manner = Manner::bold;
+                         return told;
+                       }});
+  EXPECT_EQ(met, 6) << "the pilot, and five points";
+  EXPECT_LT(state.whole(), cost);
 }
 
 // Where nothing is gained by moving, what is away in the end is there because of chance alone.
