@@ -54,6 +54,7 @@ TEST(Reach, LeavesOutNodesWhoseHeldRoomNeverSuffices) {
   EXPECT_TRUE(reach.could(0, 2));
   EXPECT_EQ(drawn(reach, 0), (std::set<std::uint32_t>{0, 2}));
   EXPECT_EQ(drawn(reach, 2), (std::set<std::uint32_t>{0, 1, 2}));
+  EXPECT_DOUBLE_EQ(reach.beyond(), 2.0 / 9) << "replica 0 on node 1, and 1 on node 0";
 }
 
 TEST(Reach, WhatIsNotHeldMayBecomeFree) {
@@ -61,6 +62,7 @@ TEST(Reach, WhatIsNotHeldMayBecomeFree) {
   problem.dimensions[0].held = false;
   const State state(problem);
   EXPECT_TRUE(Reach(state).could(0, 1));
+  EXPECT_EQ(Reach(state).beyond(), 0);
 }
 
 // How many of a thousand draws are replica 0.

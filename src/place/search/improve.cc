@@ -23,6 +23,9 @@ constexpr std::uint64_t round_changes = 1024;      // tried from one question ab
 constexpr std::uint64_t shifts_looked_at = 16384;  // shifts looked at to find the temperatures
 constexpr std::uint64_t first_cooling = 1 << 20;   // changes, where the limit is not known beforehand
 constexpr double cooling_part = 0.97;              // of the limit; the rest is spent at no temperature at all
+// Where who leaves holds its room, and most nodes are beyond reach for it, large replicas find their places while it is hot or never: so the
+// more is beyond reach, the more of the time goes to the first part of the cooling, up to more than twice as much.
+constexpr double hot_part = 0.35, hot_time_more = 0.5;
 // In 1024, how often an ejection chain is tried instead of a small change. A chain costs as much as twenty to a hundred of those, so that
 // it pays only where small changes are tried again and again: one more for every so many times that each shift there is will be drawn.
 constexpr std::uint64_t chains_least = 4, chains_most = 64, out_of = 1024;
@@ -125,6 +128,12 @@ class Search {
     chains_ = std::clamp(static_cast<std::uint64_t>(std::min(times / times_a_chain, 1e6)), chains_least, chains_most);
   }
 
+  // How far the cooling is when that part of its time is gone.
+  double progress(double part) const {
+    const double hot_time = hot_part + hot_time_more * draw_.reach().beyond();
+    return part < hot_time ? part / hot_time * hot_part : 1 - (1 - part) / (1 - hot_time) * (1 - hot_part);
+  }
+
   // A short cooling, after which all agree on a manner and everybody begins anew.
   void pilot() {
     const Meeting start = arrangement(state_);
@@ -144,9 +153,10 @@ class Search {
       const double part = limited() ? (spent() - before) / (of_the_rest * (1 - before))
                                     : static_cast<double>(tried() - tried_before) / static_cast<double>(length);
       if (part >= 1) return;
-      anneal_.set(part / cooling_part);
-      draw_.pick().set(state_, anneal_.temperature(), part);
-      if (meet_.exchange(state_, cost_, part, best_)) cost_ = less(state_.whole(), start_);
+      const double far = progress(part);
+      anneal_.set(far / cooling_part);
+      draw_.pick().set(state_, anneal_.temperature(), far);
+      if (meet_.exchange(state_, cost_, far, best_)) cost_ = less(state_.whole(), start_);
       if (part > known_after) weigh_chains(static_cast<double>(tried() - tried_before) / part);
       round();
     }
