@@ -13,7 +13,7 @@ constexpr int points = 10, first_point = 5;
 
 Meeting arrangement(const State& state) {
   Meeting now;
-  now.at.assign(state.places().begin(), state.places().end());
+  for (std::uint32_t r = 0; r < state.problem().replicas(); ++r) now.at.push_back(state.at(r));
   for (std::uint32_t g = 0; g < state.problem().groups() && !state.problem().group_lead.empty(); ++g)
     now.leader.push_back(state.leader(g));
   return now;
