@@ -15,8 +15,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,6 +37,7 @@ struct Arguments {
   double seconds = 0;
   bool own_time = false;  // the process's, not the wall clock's
   unsigned threads = 2;
+  std::string manner = "both";
   std::uint64_t seed = 1, budget = 0, shifts = 0;
 };
 
@@ -90,20 +93,48 @@ struct Found {
   std::uint64_t evaluated = 0;
 };
 
-// Threads take turns in their manners, the first one bold.
-Found search(const roadef::Instance& instance, const Arguments& arguments, unsigned thread,
+// Where searches meet: each waits for the others, and all are given what the best of them has. Who has ended is not waited for.
+class MeetingPoint {
+ public:
+  explicit MeetingPoint(unsigned threads) : all_here_(threads), all_served_(threads), brought_(threads) {}
+
+  place::Meeting meet(unsigned thread, place::Meeting mine) {
+    brought_[thread] = std::move(mine);
+    all_here_.arrive_and_wait();
+    const std::optional<place::Meeting>* best = &brought_[thread];
+    for (const auto& one : brought_)
+      if (one && (one->cost < (*best)->cost || (one->cost == (*best)->cost && &one < best))) best = &one;
+    place::Meeting told = **best;
+    all_served_.arrive_and_wait();
+    return told;
+  }
+  void leave(unsigned thread) {
+    brought_[thread].reset();
+    all_here_.arrive_and_drop();
+    all_served_.arrive_and_drop();
+  }
+
+ private:
+  std::barrier<> all_here_, all_served_;
+  std::vector<std::optional<place::Meeting>> brought_;  // by thread
+};
+
+// Threads take turns in their manners, the first one bold, unless all are to have one.
+Found search(const roadef::Instance& instance, const Arguments& arguments, unsigned thread, MeetingPoint& point,
              std::chrono::steady_clock::time_point start) {
   place::State state(instance.problem);
   Rng rng = Rng(arguments.seed).split(thread);
-  place::ImproveOptions options{.budget = arguments.budget,
-                                .manner = thread % 2 == 0 ? place::Manner::bold : place::Manner::thrifty};
+  const bool bold = arguments.manner == "both" ? thread % 2 == 0 : arguments.manner == "bold";
+  place::ImproveOptions options{.budget = arguments.budget, .manner = bold ? place::Manner::bold : place::Manner::thrifty};
   if (arguments.seconds > 0) {
     options.spent = [&] {
       const double own = static_cast<double>(std::clock()) / CLOCKS_PER_SEC / arguments.threads;
       return (arguments.own_time ? own : since(start)) / arguments.seconds;
     };
   }
+  if (arguments.threads > 1) options.meet = [&](place::Meeting mine) { return point.meet(thread, std::move(mine)); };
   place::improve(state, rng, options);
+  point.leave(thread);
   return {instance.assignment(state), state.whole().tiers[place::Cost::level], state.evaluated()};
 }
 
@@ -113,11 +144,12 @@ int solve(const roadef::Made& made, const Arguments& arguments, std::string_view
   const roadef::Instance instance(made.model, made.start);
   const auto search_start = std::chrono::steady_clock::now();
   std::vector<Found> found(arguments.threads);
+  MeetingPoint point(arguments.threads);
   {
     std::vector<std::jthread> threads;
     for (unsigned i = 1; i < arguments.threads; ++i)
-      threads.emplace_back([&, i] { found[i] = search(instance, arguments, i, start); });
-    found[0] = search(instance, arguments, 0, start);
+      threads.emplace_back([&, i] { found[i] = search(instance, arguments, i, point, start); });
+    found[0] = search(instance, arguments, 0, point, start);
   }
   const double search_seconds = since(search_start);
   const auto& end = std::ranges::min_element(found, {}, &Found::cost)->assignment;
@@ -200,6 +232,8 @@ int main(int count, char** words) {
   app.add_flag("--own-time", arguments.own_time, "--time is of processor time per thread: for machines that others use too");
   app.add_option("--threads", arguments.threads, "searches side by side, the first bold, the second thrifty, and so on")
       ->check(CLI::Range(1, 64));
+  app.add_option("--manner", arguments.manner, "of all searches, instead of taking turns")
+      ->check(CLI::IsMember({"both", "bold", "thrifty"}));
   const auto* budget = app.add_option("--budget", arguments.budget, "changes to try")->check(CLI::PositiveNumber);
   const auto* shifts =
       app.add_option("--shifts", arguments.shifts, "only measure so many random shifts")->check(CLI::PositiveNumber);

@@ -236,8 +236,8 @@ class Term {
   virtual bool allows(const State&, const Trial&) const { return true; }
   // Why that replica cannot go there, in words; empty if this rule does not mind.
   virtual std::string why_not(const State&, std::uint32_t /*replica*/, std::uint32_t /*node*/) const { return {}; }
-  // Goals: what the change adds.
-  virtual Cost delta(const State&, const Trial&) const { return {}; }
+  // Goals: what the change adds, on top of what is there. A search asks this millions of times a second, and most goals know one tier.
+  virtual void add_delta(const State&, const Trial&, Cost&) const {}
   // The whole, from nothing: what the sum of all deltas must be equal to.
   virtual Cost whole(const State&) const { return {}; }
   virtual void apply(const State&, const Trial&) {}
@@ -330,11 +330,20 @@ std::vector<std::unique_ptr<Term>> make_goals(const Problem& problem);
 // Thrifty is the better one where moves are a good part of the cost, or where time is short for the size of the problem. Which of the two
 // ends better is hard to tell beforehand: who has two cores runs both, each on its own state (bench/roadef.cc).
 enum class Manner : std::uint8_t { bold, thrifty };
+// What searches side by side tell each other: where everything is, and what that costs more than their common start does.
+struct Meeting {
+  Manner manner = Manner::thrifty;
+  Cost cost;
+  std::vector<std::uint32_t> at, leader;  // by replica, by group; empty where only costs are compared
+};
 struct ImproveOptions {
   std::uint64_t budget = 0;       // changes tried; 0: no bound
   std::function<bool()> stop;     // asked every thousand changes or so
   std::function<double()> spent;  // likewise: which part of a limit of the caller's own is gone; at 1 the search ends
   Manner manner = Manner::thrifty;
+  // For searches side by side, with one start, one limit and both manners: called at a few points of the limit with what this one has, gives
+  // back what the one with the least cost has, and of equal ones the first (search/detail/meet.h). Threads and waiting are the caller's.
+  std::function<Meeting(Meeting)> meet;
 };
 void improve(State& state, Rng& rng, const ImproveOptions& options);
 

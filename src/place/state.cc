@@ -166,7 +166,7 @@ bool State::allowed_but_for_room(const Trial& trial) const {
 Cost State::delta(const Trial& trial) const {
   ++evaluated_;
   Cost sum;
-  for (std::size_t i = rules_; i < terms_.size(); ++i) sum += terms_[i]->delta(*this, trial);
+  for (std::size_t i = rules_; i < terms_.size(); ++i) terms_[i]->add_delta(*this, trial, sum);
   return sum;
 }
 

@@ -10,6 +10,7 @@
 #include "evenkeel/place/search/detail/anneal.h"
 #include "evenkeel/place/search/detail/draw.h"
 #include "evenkeel/place/search/detail/eject.h"
+#include "evenkeel/place/search/detail/meet.h"
 #include "evenkeel/place/search/detail/pick.h"
 #include "evenkeel/place/search/detail/reach.h"
 
@@ -53,6 +54,7 @@ TEST(Reach, LeavesOutNodesWhoseHeldRoomNeverSuffices) {
   EXPECT_TRUE(reach.could(0, 2));
   EXPECT_EQ(drawn(reach, 0), (std::set<std::uint32_t>{0, 2}));
   EXPECT_EQ(drawn(reach, 2), (std::set<std::uint32_t>{0, 1, 2}));
+  EXPECT_DOUBLE_EQ(reach.beyond(), 2.0 / 9) << "replica 0 on node 1, and 1 on node 0";
 }
 
 TEST(Reach, WhatIsNotHeldMayBecomeFree) {
@@ -60,6 +62,7 @@ TEST(Reach, WhatIsNotHeldMayBecomeFree) {
   problem.dimensions[0].held = false;
   const State state(problem);
   EXPECT_TRUE(Reach(state).could(0, 1));
+  EXPECT_EQ(Reach(state).beyond(), 0);
 }
 
 // How many of a thousand draws are replica 0.
@@ -93,6 +96,27 @@ TEST(Pick, PrefersLargeReplicasWhileItIsHot) {
   EXPECT_LT(picked_first(pick), 30) << "nobody is large where it is as hot as that";
   pick.set(measured, 10, 1);
   EXPECT_LT(picked_first(pick), 30) << "in the end all are alike";
+}
+
+TEST(Pick, FindsOthersThatAreAboutAsLarge) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas;
+  for (std::uint32_t i = 0; i < 256; ++i) replicas.emplace_back(1 + i, i % 4);
+  Problem problem = plain_problem(4, 1'000'000, 0, replicas);
+  problem.soft = {0, 1'000'000, 1'000'000, 1'000'000};
+  const State state(problem);
+  Rng rng(5);
+  Pick pick(state);
+  EXPECT_LT(pick.like(0, rng), 256u) << "before they are measured, any";
+  pick.measure(state, Reach(state), rng);
+  const std::uint32_t replica = pick.by_scale()[128];
+  int near = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint32_t other = pick.like(replica, rng);
+    const auto rank = std::ranges::find(pick.by_scale(), other) - pick.by_scale().begin();
+    near += std::abs(rank - 128) <= 16 ? 1 : 0;
+  }
+  EXPECT_GT(near, 500) << "even draws would find one in eight so near";
+  for (int i = 0; i < 1000; ++i) EXPECT_LT(pick.like(pick.by_scale().back(), rng), 256u) << "nobody is beyond the largest";
 }
 
 // The first two replicas change places.
@@ -218,6 +242,70 @@ TEST(Anneal, OnlyTheThriftyMannerHasAPriceOnBeingAway) {
     anneal.set(2);
     EXPECT_EQ(anneal.away_price(), 0) << "in the end moves cost what they cost";
   }
+}
+
+TEST(Meet, AllGoOnBoldlyOnlyIfABoldOneIsAhead) {
+  Manner ahead = Manner::bold;
+  int met = 0;
+  const std::function<Meeting(Meeting)> hand_over = [&](Meeting mine) {
+    ++met;
+    mine.manner = ahead;
+    return mine;
+  };
+  const Problem problem = hundred(20);
+  State state(problem);
+  Best best(state);
+  Meet bold(hand_over);
+  EXPECT_EQ(bold.agree(Manner::thrifty, {}), Manner::bold);
+  EXPECT_FALSE(bold.exchange(state, {}, 0.2, best)) << "too early";
+  EXPECT_TRUE(bold.exchange(state, {}, 0.51, best));
+  EXPECT_FALSE(bold.exchange(state, {}, 0.52, best)) << "once at each point";
+  EXPECT_EQ(met, 2);
+  ahead = Manner::thrifty;
+  for (const Manner own : {Manner::bold, Manner::thrifty}) {
+    Meet apart(hand_over);
+    EXPECT_EQ(apart.agree(own, {}), own);
+    EXPECT_FALSE(apart.exchange(state, {}, 0.51, best));
+  }
+  EXPECT_FALSE(Meet({}).anybody());
+}
+
+TEST(Meet, WhoIsBehindGoesOnFromTheBest) {
+  const Problem problem = hundred(20);
+  State ahead(problem), behind(problem);
+  exchange(ahead);
+  const std::function<Meeting(Meeting)> hand_over = [&](Meeting) {
+    Meeting best = arrangement(ahead);
+    best.manner = Manner::bold;
+    return best;
+  };
+  Best best(behind);
+  Meet meet(hand_over);
+  meet.agree(Manner::bold, {});
+  EXPECT_TRUE(meet.exchange(behind, {}, 0.5, best));
+  EXPECT_EQ(arrangement(behind).at, arrangement(ahead).at);
+  best.restore(behind);
+  EXPECT_EQ(behind.at(0), behind.home(0)) << "the way back to the best of its own is not lost";
+}
+
+// Whatever the others have, a search ends with the best that it has seen itself.
+TEST(Improve, MeetsOthersAfterAPilotAndFromTheMiddleOn) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas;
+  for (std::uint32_t i = 0; i < 200; ++i) replicas.emplace_back(1 + i % 7, i % 5);
+  const Problem problem = plain_problem(20, 100, 30, replicas);
+  State state(problem);
+  const Meeting start = arrangement(state);
+  const Cost cost = state.whole();
+  int met = 0;
+  Rng rng(7);
+  improve(state, rng, {.budget = 100'000, .manner = Manner::thrifty, .meet = [&](Meeting) {
+                         ++met;
+                         Meeting told = start;
+                         told.manner = Manner::bold;
+                         return told;
+                       }});
+  EXPECT_EQ(met, 6) << "the pilot, and five points";
+  EXPECT_LT(state.whole(), cost);
 }
 
 // Where nothing is gained by moving, what is away in the end is there because of chance alone.

@@ -32,7 +32,7 @@ class Affinity : public Term {
   bool empty() const { return edges_.empty(); }
   std::string_view name() const override { return "affinity"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     double sum = 0;
     for (const Trial::Step& step : trial.steps()) {
       const std::uint32_t family = family_of(state, step.replica);
@@ -41,7 +41,7 @@ class Affinity : public Term {
         for (std::size_t i = 0; i < trial.touched(); ++i) sum += change(state, trial, edges_[edge], trial.touched(i).node);
       }
     }
-    return Cost::of(Cost::affinity, sum);
+    total.tiers[Cost::affinity] += sum;
   }
 
   Cost whole(const State& state) const override {

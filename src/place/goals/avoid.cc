@@ -9,12 +9,12 @@ class Avoid : public Term {
  public:
   std::string_view name() const override { return "avoid"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     double sum = 0;
     for (const Trial::Step& step : trial.steps()) {
       sum += cost(state.problem(), step.replica, step.to) - cost(state.problem(), step.replica, step.from);
     }
-    return Cost::of(Cost::affinity, sum);
+    total.tiers[Cost::affinity] += sum;
   }
 
   Cost whole(const State& state) const override {

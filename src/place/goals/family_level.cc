@@ -12,7 +12,7 @@ class FamilyLevel : public Term {
  public:
   std::string_view name() const override { return "family_level"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     const Problem& problem = state.problem();
     double sum = 0;
     const auto steps = trial.steps();
@@ -37,7 +37,7 @@ class FamilyLevel : public Term {
       if (from != none) sum += weight * square_change(before(i, family, from), -measure, share[from]);
       if (to != none) sum += weight * square_change(before(i, family, to), measure, share[to]);
     }
-    return Cost::of(Cost::level, sum);
+    total.tiers[Cost::level] += sum;
   }
 
   Cost whole(const State& state) const override {

@@ -18,7 +18,7 @@ class FreePairs : public Term {
  public:
   std::string_view name() const override { return "free_pairs"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     const Problem& problem = state.problem();
     double sum = 0;
     each_node(state, trial, [&](std::uint32_t node, const auto& more) {
@@ -27,7 +27,7 @@ class FreePairs : public Term {
       for (const FreePair& pair : problem.free_pairs)
         sum += cost(pair, capacity, usage, more(pair.first), more(pair.second)) - cost(pair, capacity, usage, 0, 0);
     });
-    return Cost::of(Cost::level, sum);
+    total.tiers[Cost::level] += sum;
   }
 
   Cost whole(const State& state) const override {

@@ -12,7 +12,7 @@ class LeaderLevel : public Term {
  public:
   std::string_view name() const override { return "leader_level"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     std::array<Pass, Trial::steps_max + 1> passes;
     const std::size_t size = passes_of(state, trial, passes);
     double sum = 0;
@@ -20,11 +20,10 @@ class LeaderLevel : public Term {
       sum += change(state.problem(), {passes.data(), i}, passes[i], passes[i].from, -1);
       sum += change(state.problem(), {passes.data(), i}, passes[i], passes[i].to, 1);
     }
-    Cost cost = Cost::of(Cost::last, sum);
+    total.tiers[Cost::last] += sum;
     for (std::size_t i = 0; i < size; ++i) {
-      cost.tiers[Cost::affinity] += misplaced(state.problem(), passes[i].to) - misplaced(state.problem(), passes[i].from);
+      total.tiers[Cost::affinity] += misplaced(state.problem(), passes[i].to) - misplaced(state.problem(), passes[i].from);
     }
-    return cost;
   }
 
   Cost whole(const State& state) const override {

@@ -12,7 +12,7 @@ class Level : public Term {
  public:
   std::string_view name() const override { return "level"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     const Problem& problem = state.problem();
     const std::size_t width = problem.width();
     double sum = 0;
@@ -25,7 +25,7 @@ class Level : public Term {
         sum += problem.dimensions[d].level_weight * (more * (2 * static_cast<double>(usage[d]) + more) / share[d]);
       }
     });
-    return Cost::of(Cost::level, sum);
+    total.tiers[Cost::level] += sum;
   }
 
   Cost whole(const State& state) const override {

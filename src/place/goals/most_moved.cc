@@ -12,7 +12,7 @@ class MostMoved : public Term {
  public:
   std::string_view name() const override { return "most_moved"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     const Problem& problem = state.problem();
     std::uint32_t most = 0, leaving_top = 0;
     bool change = false;
@@ -23,14 +23,14 @@ class MostMoved : public Term {
       most = std::max(most, after);
       leaving_top += before == most_ ? 1 : 0;
     });
-    if (!change) return {};
+    if (!change) return;
     // The largest of the others: those at the top if any is left there, else the next count that some group has.
     std::uint32_t others = most_;
     if (groups_with_[most_] == leaving_top) {
       while (others > most && !has_other(problem, trial, others)) --others;
     }
     most = std::max(most, others);
-    return Cost::of(Cost::level, problem.most_moved_weight * (static_cast<double>(most) - static_cast<double>(most_)));
+    total.tiers[Cost::level] += problem.most_moved_weight * (static_cast<double>(most) - static_cast<double>(most_));
   }
 
   Cost whole(const State& state) const override {

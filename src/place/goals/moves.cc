@@ -9,11 +9,11 @@ class Moves : public Term {
  public:
   std::string_view name() const override { return "moves"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     double sum = 0;
     for (const Trial::Step& step : trial.steps())
       sum += cost(state, step.replica, step.to) - cost(state, step.replica, step.from);
-    return Cost::of(Cost::level, sum);
+    total.tiers[Cost::level] += sum;
   }
 
   Cost whole(const State& state) const override {

@@ -10,13 +10,13 @@ class SoftSpread : public Term {
  public:
   std::string_view name() const override { return "spread"; }
 
-  Cost delta(const State& state, const Trial& trial) const override {
+  void add_delta(const State& state, const Trial& trial, Cost& total) const override {
     double sum = 0;
     for_groups(state.problem(), trial, [&](std::uint32_t group) {
       if (!count_.minds(state.problem(), group)) return;
       sum += static_cast<double>(count_.short_after(state, trial, group)) - static_cast<double>(count_.short_of(state, group));
     });
-    return Cost::of(Cost::spread, sum);
+    total.tiers[Cost::spread] += sum;
   }
 
   Cost whole(const State& state) const override {

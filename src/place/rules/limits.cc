@@ -8,16 +8,19 @@ namespace {
 
 class Limits : public Term {
  public:
-  explicit Limits(const Problem& problem) : nothing_(problem.width()) {
-    for (const Dimension& dimension : problem.dimensions) held_.push_back(dimension.held ? 1 : 0);
+  explicit Limits(const Problem& problem) : nothing_(problem.width()), all_(problem.width(), ~Amount{0}) {
+    for (const Dimension& dimension : problem.dimensions) not_held_.push_back(dimension.held ? 0 : ~Amount{0});
   }
   std::string_view name() const override { return "limits"; }
 
   void reset(const State& state) override {
     const Problem& problem = state.problem();
     room_ = problem.limit;
-    for (std::uint32_t node = 0; node < problem.nodes; ++node)
+    overfull_.assign(problem.nodes, 0);
+    for (std::uint32_t node = 0; node < problem.nodes; ++node) {
       for (std::size_t d = 0; d < problem.width(); ++d) room_[node * problem.width() + d] -= state.peak(node)[d];
+      look(node);
+    }
   }
   void settle(const State& state) override { reset(state); }
 
@@ -26,6 +29,7 @@ class Limits : public Term {
       const Trial::Touched touched = trial.touched(i);
       Amount* room = room_.data() + touched.node * state.problem().width();
       for (std::size_t d = 0; d < touched.peak.size(); ++d) room[d] -= touched.peak[d];
+      look(touched.node);
     }
   }
 
@@ -60,31 +64,47 @@ class Limits : public Term {
   }
 
  private:
-  // Shifts and swaps are most of what is ever asked, and most of them are refused here: nothing is added up for them. One that comes
-  // home is in the peak there already, and one that leaves its home stays in it.
+  // Shifts and swaps are most of what is ever asked, and most of them are refused here: nothing is added up for them, and there is no
+  // branch but at the end, since nobody could foresee it. One that comes home is in the peak there already, and one that leaves its home
+  // stays in it. Refused is what adds something and more than there is room for: both differences are negative.
   bool fits(const State& state, std::uint32_t node, std::uint32_t in, std::uint32_t out) const {
     const Problem& problem = state.problem();
-    const std::size_t width = problem.width();
+    const std::size_t width = nothing_.size();
     const Amount* room = room_.data() + node * width;
     const Amount* coming = problem.loads.data() + problem.replica_load[in] * width;
     const bool in_home = state.home(in) == node;
+    Amount refused = 0;
     if (out == none && !in_home) {
-      for (std::size_t d = 0; d < width; ++d) {
-        if (coming[d] > room[d] && coming[d] > 0) return false;  // and usage is never above the peak
-      }
-      return true;
+      for (std::size_t d = 0; d < width; ++d) refused |= (room[d] - coming[d]) & -coming[d];
+      return refused >= 0;  // usage is never above the peak
     }
-    const Amount* usage = state.usage(node).data();
-    const Amount* limit = problem.limit.data() + node * width;
     const Amount* leaving = out == none ? nothing_.data() : problem.loads.data() + problem.replica_load[out] * width;
-    const bool out_home = out != none && state.home(out) == node;
+    const Amount* in_counts = in_home ? not_held_.data() : all_.data();
+    const Amount* out_counts = out != none && state.home(out) == node ? not_held_.data() : all_.data();
     for (std::size_t d = 0; d < width; ++d) {
-      const Amount more_peak = (in_home && held_[d] ? 0 : coming[d]) - (out_home && held_[d] ? 0 : leaving[d]);
-      if (more_peak > room[d] && more_peak > 0) return false;
+      const Amount more = (coming[d] & in_counts[d]) - (leaving[d] & out_counts[d]);
+      refused |= (room[d] - more) & -more;
+    }
+    return refused >= 0 && (overfull_[node] == 0 || usage_fits(state, node, coming, leaving));
+  }
+
+  // Where the peak is above the limit already, usage may still be below it. Elsewhere the peak has said it all.
+  bool usage_fits(const State& state, std::uint32_t node, const Amount* coming, const Amount* leaving) const {
+    const std::size_t width = nothing_.size();
+    const Amount* usage = state.usage(node).data();
+    const Amount* limit = state.problem().limit.data() + node * width;
+    for (std::size_t d = 0; d < width; ++d) {
       const Amount more = coming[d] - leaving[d];
-      if (room[d] < 0 && more > 0 && usage[d] + more > limit[d]) return false;  // else the peak has said so
+      if (room_[node * width + d] < 0 && more > 0 && usage[d] + more > limit[d]) return false;
     }
     return true;
+  }
+
+  void look(std::uint32_t node) {
+    const Amount* room = room_.data() + node * nothing_.size();
+    Amount least = 0;
+    for (std::size_t d = 0; d < nothing_.size(); ++d) least |= room[d];
+    overfull_[node] = least < 0 ? 1 : 0;
   }
 
   static bool allows_sums(const State& state, const Trial& trial) {
@@ -103,9 +123,11 @@ class Limits : public Term {
     return true;
   }
 
-  std::vector<std::uint8_t> held_;  // by dimension
-  std::vector<Amount> nothing_;     // the load of nobody
-  std::vector<Amount> room_;        // nodes × dimensions: the limit without the peak
+  std::vector<Amount> nothing_;  // the load of nobody
+  std::vector<Amount> all_,
+      not_held_;              // by dimension, all bits or none: what counts in the peak of somebody from elsewhere, and at home
+  std::vector<Amount> room_;  // nodes × dimensions: the limit without the peak
+  std::vector<std::uint8_t> overfull_;  // by node: 1 if some room is less than nothing
 };
 
 }  // namespace

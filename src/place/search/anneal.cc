@@ -31,11 +31,13 @@ void Anneal::measure(const State& state, ChangeDraw& draw, std::uint64_t looks) 
   if (worse.empty()) return;
   const auto middle = worse.begin() + static_cast<std::ptrdiff_t>(worse.size() / 2);
   std::ranges::nth_element(worse, middle);
-  hot_ = *middle * parts_of(manner_).hot;
-  cold_ = *middle * parts_of(manner_).cold;
+  typical_ = *middle;
 }
 
-void Anneal::set(double progress) { temperature_ = hot_ > 0 && progress < 1 ? hot_ * std::pow(cold_ / hot_, progress) : 0; }
+void Anneal::set(double progress) {
+  const Parts parts = parts_of(manner_);
+  temperature_ = progress < 1 ? typical_ * parts.hot * std::pow(parts.cold / parts.hot, progress) : 0;
+}
 
 double Anneal::allowance(Rng& rng) const { return temperature_ > 0 ? -temperature_ * std::log(1 - rng.unit()) : 0; }
 

@@ -231,8 +231,10 @@ class Balancer {
     if (family.apart_from.empty() && family.close_to.empty() && board_.problem.avoid[family.able].empty()) return false;
     trial_.shift(replica, none);
     for (const auto& term : state_.terms()) {
-      if ((term->name() == "affinity" || term->name() == "avoid") && term->delta(state_, trial_).tiers[Cost::affinity] < 0)
-        return true;
+      if (term->name() != "affinity" && term->name() != "avoid") continue;
+      Cost gone;
+      term->add_delta(state_, trial_, gone);
+      if (gone.tiers[Cost::affinity] < 0) return true;
     }
     return false;
   }

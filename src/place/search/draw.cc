@@ -8,21 +8,20 @@ constexpr std::uint64_t of = 1024, swaps = 307, leads = 64;  // in 1024: how oft
 // The thrifty manner has a price on being away, and needs this less.
 constexpr std::uint64_t homecoming_bold = 512, homecoming_thrifty = 300;
 constexpr int partners_looked_at = 3;
+constexpr std::uint64_t likes = 640;  // in 1024: partners that are about as large, of swaps that do not lead home
 
 }  // namespace
 
 ChangeDraw::ChangeDraw(State& state, Rng& rng, Manner manner)
-    : state_(state),
-      rng_(rng),
-      homecoming_(manner == Manner::bold ? homecoming_bold : homecoming_thrifty),
-      nodes_(state.problem().nodes),
-      pick_(state),
-      reach_(state) {
+    : state_(state), rng_(rng), nodes_(state.problem().nodes), pick_(state), reach_(state) {
+  set(manner);
   const Problem& problem = state.problem();
   if (problem.group_lead.empty()) return;
   for (std::uint32_t g = 0; g < problem.groups(); ++g)
     if (problem.group_lead[g] != none && state.leader(g) != none && state.row(g).size() > 1) led_.push_back(g);
 }
+
+void ChangeDraw::set(Manner manner) { homecoming_ = manner == Manner::bold ? homecoming_bold : homecoming_thrifty; }
 
 bool ChangeDraw::next(Trial& trial) {
   const std::uint64_t kind = rng_.next() % of;
@@ -43,7 +42,8 @@ bool ChangeDraw::shift(Trial& trial) {
 // Who is away often changes places with somebody at its home, rather one who is away too: where there is no room, nobody comes home otherwise.
 std::uint32_t ChangeDraw::partner(std::uint32_t replica) {
   const std::uint32_t at = state_.at(replica), home = state_.home(replica);
-  if (home == at || home == none || rng_.next() % of >= homecoming_) return pick_.any(rng_);
+  if (home == at || home == none || rng_.next() % of >= homecoming_)
+    return rng_.next() % of < likes ? pick_.like(replica, rng_) : pick_.any(rng_);
   const auto there = state_.replicas_on(home);
   if (there.empty()) return replica;
   std::uint32_t other = there[rng_.below(there.size())];

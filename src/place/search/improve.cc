@@ -1,7 +1,8 @@
 // General search: changes drawn at random, taken by annealing, and the best that was seen put back at the end.
 //
 // The whole limit is one cooling, and a short rest at no temperature at all. Without a limit that is known beforehand there are coolings of
-// doubling length until `stop` says so, each from the best so far.
+// doubling length until `stop` says so, each from the best so far. Searches side by side have a short cooling before (meet.h), to agree on a
+// manner.
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +13,7 @@
 #include "evenkeel/place/search/detail/best.h"
 #include "evenkeel/place/search/detail/draw.h"
 #include "evenkeel/place/search/detail/eject.h"
+#include "evenkeel/place/search/detail/meet.h"
 
 namespace evenkeel::place {
 
@@ -21,6 +23,9 @@ constexpr std::uint64_t round_changes = 1024;      // tried from one question ab
 constexpr std::uint64_t shifts_looked_at = 16384;  // shifts looked at to find the temperatures
 constexpr std::uint64_t first_cooling = 1 << 20;   // changes, where the limit is not known beforehand
 constexpr double cooling_part = 0.97;              // of the limit; the rest is spent at no temperature at all
+// Where who leaves holds its room, and most nodes are beyond reach for it, large replicas find their places while it is hot or never: so the
+// more is beyond reach, the more of the time goes to the first part of the cooling, up to more than twice as much.
+constexpr double hot_part = 0.35, hot_time_more = 0.5;
 // In 1024, how often an ejection chain is tried instead of a small change. A chain costs as much as twenty to a hundred of those, so that
 // it pays only where small changes are tried again and again: one more for every so many times that each shift there is will be drawn.
 constexpr std::uint64_t chains_least = 4, chains_most = 64, out_of = 1024;
@@ -36,22 +41,24 @@ class Search {
         draw_(state, rng, options.manner),
         eject_(state, rng, draw_),
         anneal_(options.manner),
+        meet_(options.meet),
         best_(state),
         trial_(state) {}
 
   void run() {
     if (!draw_.possible()) return;
-    const Cost start = state_.whole();
+    start_ = state_.whole();
     anneal_.measure(state_, draw_, shifts_looked_at);
     draw_.pick().measure(state_, draw_.reach(), rng_);
     for (const std::uint32_t replica : draw_.pick().movable()) shifts_ += draw_.reach().nodes(replica);
+    if (limited() && meet_.anybody()) pilot();
     for (std::uint64_t length = first_cooling; !over(); length *= 2) {
-      cool(length);
+      cool(length, 1);
       best_.restore(state_);
       cost_ = best_cost_;
     }
     best_.restore(state_);
-    ensure(agree(start + best_cost_, state_.whole()), "what a search adds up is what counting from nothing gives");
+    ensure(agree(start_ + best_cost_, state_.whole()), "what a search adds up is what counting from nothing gives");
   }
 
  private:
@@ -60,6 +67,11 @@ class Search {
     for (std::size_t tier = 0; tier < one.tiers.size(); ++tier)
       if (std::abs(one.tiers[tier] - other.tiers[tier]) > 1e-6 * (1 + std::abs(other.tiers[tier]))) return false;
     return true;
+  }
+
+  static Cost less(Cost cost, const Cost& other) {
+    for (std::size_t tier = 0; tier < cost.tiers.size(); ++tier) cost.tiers[tier] -= other.tiers[tier];
+    return cost;
   }
 
   bool limited() const { return options_.budget > 0 || options_.spent; }
@@ -116,16 +128,35 @@ class Search {
     chains_ = std::clamp(static_cast<std::uint64_t>(std::min(times / times_a_chain, 1e6)), chains_least, chains_most);
   }
 
-  // From hot to cold: over what is left of the limit, or over so many changes if there is none.
-  void cool(std::uint64_t length) {
+  // How far the cooling is when that part of its time is gone.
+  double progress(double part) const {
+    const double hot_time = hot_part + hot_time_more * draw_.reach().beyond();
+    return part < hot_time ? part / hot_time * hot_part : 1 - (1 - part) / (1 - hot_time) * (1 - hot_part);
+  }
+
+  // A short cooling, after which all agree on a manner and everybody begins anew.
+  void pilot() {
+    const Meeting start = arrangement(state_);
+    cool(0, Meet::pilot_part);
+    const Manner manner = meet_.agree(options_.manner, best_cost_);
+    arrange(state_, start, best_);
+    cost_ = {};
+    draw_.set(manner);
+    anneal_.set(manner);
+  }
+
+  // From hot to cold: over so much of what is left of the limit, or over so many changes if there is none.
+  void cool(std::uint64_t length, double of_the_rest) {
     const double before = spent();
     const std::uint64_t tried_before = tried();
     while (!over()) {
-      const double part = limited() ? (spent() - before) / (1 - before)
+      const double part = limited() ? (spent() - before) / (of_the_rest * (1 - before))
                                     : static_cast<double>(tried() - tried_before) / static_cast<double>(length);
       if (part >= 1) return;
-      anneal_.set(part / cooling_part);
-      draw_.pick().set(state_, anneal_.temperature(), part);
+      const double far = progress(part);
+      anneal_.set(far / cooling_part);
+      draw_.pick().set(state_, anneal_.temperature(), far);
+      if (meet_.exchange(state_, cost_, far, best_)) cost_ = less(state_.whole(), start_);
       if (part > known_after) weigh_chains(static_cast<double>(tried() - tried_before) / part);
       round();
     }
@@ -137,11 +168,13 @@ class Search {
   ChangeDraw draw_;
   Eject eject_;
   Anneal anneal_;
+  Meet meet_;
   Best best_;
   Trial trial_;
   std::uint64_t drawn_ = 0;
   std::uint64_t shifts_ = 0;  // that there are
   std::uint64_t chains_ = chains_least;
+  Cost start_;
   Cost cost_, best_cost_;  // against the start
 };
 

@@ -1,6 +1,7 @@
 #include "evenkeel/place/search/detail/pick.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -41,10 +42,23 @@ void Pick::measure(const State& state, const Reach& reach, Rng& rng) {
   std::ranges::sort(scales);
   by_scale_.clear();
   scale_.clear();
+  rank_.assign(state.problem().replicas(), 0);
   for (const auto& [scale, replica] : scales) {
+    rank_[replica] = static_cast<std::uint32_t>(by_scale_.size());
     scale_.push_back(scale);
     by_scale_.push_back(replica);
   }
+}
+
+// Every power of two is as likely a distance as another.
+std::uint32_t Pick::like(std::uint32_t replica, Rng& rng) const {
+  if (by_scale_.empty()) return any(rng);
+  const std::uint64_t word = rng.next();
+  const auto digits = static_cast<std::uint64_t>(std::bit_width(by_scale_.size()));
+  const std::uint64_t reach = std::uint64_t{1} << ((word >> 32) % digits);
+  const std::uint64_t far = 1 + (word & (reach - 1)), rank = rank_[replica];
+  const std::uint64_t other = (word >> 63) == 0 ? rank + far : rank - far;  // below nothing is far above all
+  return other < by_scale_.size() ? by_scale_[other] : any(rng);
 }
 
 void Pick::set(const State& state, double temperature, double progress) {

@@ -22,6 +22,8 @@ Reach::Reach(const State& state) : state_(state), spare_(state.problem().limit) 
     const std::uint32_t able = problem.families[problem.group_family[problem.replica_group[r]]].able;
     list_of_.push_back(able);
     if (nodes_.size() < lists_most && !spare_.empty()) add_list(r, first_[able + 1] - first_[able]);
+    able_ += first_[able + 1] - first_[able];
+    reached_ += nodes(r);
   }
 }
 

@@ -39,6 +39,7 @@ class Anneal {
   // Sets hot and cold by so many shifts of the state as it is; nothing is changed. Before that, nothing that is worse is taken.
   void measure(const State& state, ChangeDraw& draw, std::uint64_t looks);
 
+  void set(Manner manner) { manner_ = manner; }
   // How far the cooling is: 0 hot, 1 cold, beyond that nothing that is worse is taken.
   void set(double progress);
   void freeze() { temperature_ = 0; }
@@ -52,7 +53,7 @@ class Anneal {
 
  private:
   Manner manner_;
-  double hot_ = 0, cold_ = 0;
+  double typical_ = 0;      // what a worsening shift costs
   double temperature_ = 0;  // 0: nothing that is worse
 };
 

@@ -4,7 +4,8 @@
 // A replica that is away is often drawn to go home. There is one home and there are many other nodes: without that, chance alone keeps
 // replicas away that gain nothing by it, and each of them takes room that a replica with better reasons would need; where who leaves holds
 // its room until it has left, that room is what runs out first. On tight instances this one rule is worth more than all others. Swaps lead
-// home as often: who finds no room there takes the place of another who is away from its own.
+// home as often: who finds no room there takes the place of another who is away from its own. Other swaps are mostly between replicas that
+// are about as large: two that differ much seldom fit in each other's place, and of large ones an even draw finds no pair at all.
 //
 // Cost: O(1) a draw; memory O(replicas), and what Reach takes.
 
@@ -27,6 +28,7 @@ class ChangeDraw {
   // Fills the trial; false: what was drawn is no change, and costs nothing but the draw.
   bool next(Trial& trial);
   bool shift(Trial& trial);
+  void set(Manner manner);
   Pick& pick() { return pick_; }
   const Pick& pick() const { return pick_; }
   const Reach& reach() const { return reach_; }

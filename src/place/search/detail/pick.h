@@ -40,6 +40,9 @@ class Pick {
     return movable_[rng.below(movable_.size())];
   }
 
+  // One whose shifts change about as much: near it in that order, nearer ones more often. Before they are measured, any.
+  std::uint32_t like(std::uint32_t replica, Rng& rng) const;
+
   // Sorts them by what shifts of each change, in the tier of levels. Before that all are picked alike.
   void measure(const State& state, const Reach& reach, Rng& rng);
   // How hot it is now, and how far the cooling is: 0 at its start, 1 at its end. To be called every thousand draws or so.
@@ -53,6 +56,7 @@ class Pick {
   std::vector<std::uint32_t> movable_;
   std::vector<std::uint32_t> by_scale_;  // the same, the smallest first
   std::vector<double> scale_;            // parallel
+  std::vector<std::uint32_t> rank_;      // by replica: its place among them
   std::uint64_t first_large_ = 0, large_ = 0;
   std::uint64_t preference_ = 0;       // in 1024: draws that are the large ones'
   std::vector<std::uint32_t> away_;    // a while ago

@@ -24,6 +24,8 @@ class Reach {
   bool could(std::uint32_t replica, std::uint32_t node) const;
   // How many nodes are drawn among for it.
   std::uint32_t nodes(std::uint32_t replica) const { return first_[list_of_[replica] + 1] - first_[list_of_[replica]]; }
+  // The part of the able nodes that is beyond reach, over all replicas: 0 where everybody could be everywhere.
+  double beyond() const { return able_ == 0 ? 0 : 1 - static_cast<double>(reached_) / static_cast<double>(able_); }
   // A node for the replica, drawn evenly; none if there is none. It may be one where the replica could not be.
   std::uint32_t any_node(std::uint32_t replica, Rng& rng) const {
     const std::uint32_t list = list_of_[replica];
@@ -38,6 +40,7 @@ class Reach {
   std::vector<Amount> spare_;           // nodes × dimensions: room that no change can add to; or empty: no limits
   std::vector<std::uint32_t> list_of_;  // by replica
   std::vector<std::uint32_t> first_, nodes_;
+  std::uint64_t able_ = 0, reached_ = 0;  // pairs of a replica and a node
 };
 
 }  // namespace evenkeel::place
