@@ -83,7 +83,8 @@ std::uint32_t Evidence::offline() const {
     };
     if (known.holds.empty() || known.order.any(now, excused)) continue;
     const bool gone = !known.joined && !known.permit;
-    const std::string zone = known.live ? known.live->zone.substr(0, known.live->zone.find('/')) : "";
+    const std::string path = known.live ? known.live->zone : known.last_zone;
+    const std::string zone = path.substr(0, path.find('/'));
     if (zone.empty()) {
       offline += gone ? 1 : 0;
       continue;
