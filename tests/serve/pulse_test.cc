@@ -16,6 +16,7 @@
 #include "evenkeel/node/shell/pulse_line.h"
 #include "evenkeel/serve/pulse_server.h"
 #include "evenkeel/store/memory/memory.h"
+#include "tests/store/backends/processes.h"
 
 namespace evenkeel::serve {
 namespace {
