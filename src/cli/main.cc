@@ -14,6 +14,11 @@
 #include "evenkeel/cli/cli.h"
 #include "evenkeel/cli/process.h"
 
+// Read by jemalloc where it is linked. Memory that is not needed any more goes back at once: files of hundreds of megabytes are read within limits on the
+// address space.
+extern "C" const char* malloc_conf;
+const char* malloc_conf = "retain:false";
+
 int main(int argc, char** argv) {
   using namespace evenkeel;
   setenv("GRPC_VERBOSITY", "NONE", 0);  // what it has to say we say, in our words; whoever sets it sees its own

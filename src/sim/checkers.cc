@@ -432,7 +432,8 @@ void Checkers::Work::put_back(const store::Listing& contents) {
         seen_.take_live(key->node, std::move(*live));
       }
     } else if (key->kind == Key::Kind::member) {
-      if (const auto member = read(parse_live(entry.value, key->node, entry.key))) seen_.nodes[key->node].last_zone = member->zone;
+      if (const auto member = read(parse_live(entry.value, key->node, entry.key)))
+        seen_.nodes[key->node].last_zone = member->zone;
     } else if (key->kind == Key::Kind::permit) {
       seen_.nodes[key->node].permit = read(parse_permit(entry.value, entry.key));
     } else if (key->kind == Key::Kind::report) {

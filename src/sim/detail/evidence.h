@@ -96,7 +96,7 @@ struct ReportEvidence {
 
 struct NodeEvidence {
   std::optional<LiveDocument> live;  // the latest; that it goes says nothing
-  std::string last_zone;  // of one that was gone when the store was put back: where it was
+  std::string last_zone;             // of one that was gone when the store was put back: where it was
   std::optional<store::Beat> beat;
   std::optional<Incarnation> incarnation;  // of the beat
   std::optional<Incarnation> inventoried;  // all that it held when it came was written, of this incarnation
