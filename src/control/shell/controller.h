@@ -38,7 +38,7 @@ struct ControllerOptions {
   Duration follow = 500ms;   // a standby looks at what has changed so long after it did; all of it before it takes over
   MachineOptions machine;    // the cluster's name, and `gather`, are taken from above
   Log* log = nullptr;
-  // For whoever measures: what a step took; what a write of a bucket took, and what became of it.
+  // For whoever measures: what a step took; what a write took, of one bucket or of several together, and what became of it.
   std::function<void(Duration)> on_step;
   std::function<void(Duration, Answered::Outcome)> on_commit;
 };
