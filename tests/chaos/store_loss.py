@@ -5,6 +5,7 @@ Usage: store_loss.py PROGRAM [PART OF A TEST'S NAME] [--store embedded|etcd|zook
 
 LONG=1 in the environment, as `make chaos` has it, lets a store be away for ten minutes instead of six seconds.
 """
+import json
 import os
 import shutil
 import signal
@@ -39,6 +40,13 @@ def new_leaders(town):
 def go_on(town):
     town.store.go_on()
     town.until("a daemon acts", town.active)
+
+
+def elected(town):
+    """Whether who acts was elected in the store that is there now: a daemon that has not looked since it was emptied tells what was."""
+    key = lambda name: town.run("store", "get", f"/evenkeel/{CLUSTER}/{name}", status=None)
+    active = town.active()
+    return active is not None and key("controller_epoch") != "" and json.loads(key("controller") or "{}").get("meta", "").split()[:1] == [active.name]
 
 
 def adopt(town):
@@ -102,6 +110,7 @@ def empty(program, store, again):
             node.kill()
             node.start()
         go_on(town)
+        town.until("a daemon is elected in the new store", lambda: elected(town))
         town.until("all nodes have joined again", lambda: town.why_not_whole() == "", why=town.why_not_whole)
         expect(before <= held(town), "nothing is dropped")
         begun = witness.now()
@@ -121,6 +130,7 @@ def test_away_at_the_start_and_later(program, store):
             node.start()
         town.until("they say that they wait", lambda: all("the store does not answer" in daemon.log() for daemon in town.daemons))
         town.store.begin()
+        town.until("both daemons serve", lambda: all(daemon.address() for daemon in town.daemons))
         town.until("all nodes have joined", lambda: town.why_not_whole() == "", why=town.why_not_whole)
         town.apply()
         town.until_well(0)
