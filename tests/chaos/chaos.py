@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Real processes that die, stand still and are cut off, in seeded rounds; the witness sees that nothing went wrong, and everything comes back.
 
-Usage: chaos.py PROGRAM [--store embedded|etcd|zookeeper] [--rounds 6] [--seed 1] [--first 1] [--fault NAME…] [--shards 600] [--fencing session|epoch] [--keep]
+Usage: chaos.py PROGRAM [--store embedded|etcd|zookeeper] [--rounds 6] [--seed 1] [--first 1] [--fault NAME…] [--shards 600] [--fencing session|epoch]
+                [--network wires|namespaces] [--keep]
 
 A round breaks one thing or several, waits until those that are left lead every shard (where enough are left), mends, and waits until all is in its place. What the
 round does depends on the seed and its number alone: --first 17 --rounds 1 does the seventeenth. When things happen depends on the machine, so that the
@@ -130,9 +131,9 @@ def flicker(round):
 
 def silence(round, nodes, state):
     """Of their pulses; they reach the store, and so they are not away."""
-    for node in nodes:
-        round.town.wires.set(node.pulse, state)
-        round.mend.append(lambda node=node: round.town.wires.set(node.pulse, "whole"))
+    pulses = [node.pulse for node in nodes]
+    round.town.wires.set_all(pulses, state)
+    round.mend.append(lambda: round.town.wires.set_all(pulses, "whole"))
 
 
 def silence_node(round):
@@ -202,19 +203,50 @@ def pause_store_leader(round):
         stand_still(round, member(round, round.town.store.leader()))
 
 
+def part(round, ones, others=None):
+    if ones:
+        round.mend.append(round.town.part(ones, others))
+
+
+def part_member(round):
+    """From everybody."""
+    part(round, member(round, round.rng.choice(round.town.store.members)))
+
+
+def part_store_leader(round):
+    """From its peers alone: its clients still reach it, and it can do nothing for them."""
+    members = round.town.store.members
+    if not round.nobody_acts and len(members) > 1:
+        part(round, member(round, round.town.store.leader()), members)
+
+
+def split(round):
+    """A zone, a daemon and, where there are several, a member of the store on one side; most of all on the other."""
+    members = round.town.store.members
+    some = [round.rng.choice([daemon for daemon in round.town.daemons if daemon not in members])]
+    some += [round.rng.choice(members)] if len(members) > 1 else []
+    part(round, [process for process in some if round.take(process)] + round.zone())
+
+
 FAULTS = {fault.__name__: fault for fault in (
     kill_node, kill_zone, lose_disk, pause_node, pause_zone, cut_node, cut_zone, refuse_node, flicker, silence_node, silence_all, alone_node, leave_node,
     kill_daemon, pause_daemon, cut_daemon, kill_member, kill_store_leader, pause_store_leader)}
+# What no proxy can do.
+PARTINGS = {fault.__name__: fault for fault in (part_member, part_store_leader, split)}
+KNOWN = {"wires": FAULTS, "namespaces": FAULTS | PARTINGS}
 
 # The first rounds of every run, so that a short one has met what matters; then the dice decide.
-OPENING = (("kill_node",), ("kill_zone",), ("pause_node",), ("kill_daemon",), ("cut_node", "kill_store_leader"), ("pause_zone", "kill_daemon"))
+KILLING = (("kill_node",), ("kill_zone",), ("pause_node",), ("kill_daemon",), ("cut_node", "kill_store_leader"), ("pause_zone", "kill_daemon"))
+CUTTING = (("split",), ("cut_zone", "part_store_leader"), ("alone_node",), ("part_member", "cut_daemon"), ("silence_all",))
+OPENING = {"wires": KILLING, "namespaces": CUTTING + KILLING}
 
 
-def choose(seed, number):
-    if number <= len(OPENING):
-        return list(OPENING[number - 1])
+def choose(seed, number, network):
+    opening = OPENING[network]
+    if number <= len(opening):
+        return list(opening[number - 1])
     rng = random.Random(f"{seed}/{number}")
-    return [rng.choice(sorted(FAULTS)) for _ in range(rng.choice((1, 1, 2, 2, 3)))]
+    return [rng.choice(sorted(KNOWN[network])) for _ in range(rng.choice((1, 1, 2, 2, 3)))]
 
 
 def play(town, faults, rng, calm=True):
@@ -228,7 +260,7 @@ def play(town, faults, rng, calm=True):
 
     broken = Round(town, rng)
     for fault in faults:
-        FAULTS[fault](broken)
+        KNOWN[town.network][fault](broken)
     town.until_past(witness.now() + TTL * SECOND * 3 // 2)
     words = []
     if not broken.nobody_acts:
@@ -251,19 +283,23 @@ def main():
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--fault", nargs="*", choices=sorted(FAULTS), help="these in every round, whatever the seed")
+    parser.add_argument("--fault", nargs="*", choices=sorted(FAULTS | PARTINGS), help="these in every round, whatever the seed")
     parser.add_argument("--shards", type=int, default=600)
     parser.add_argument("--fencing", choices=("session", "epoch"), default="session")
+    parser.add_argument("--network", choices=sorted(KNOWN), default="wires")
     parser.add_argument("--keep", action="store_true", help="the folder stays")
     given = parser.parse_args()
+    unknown = set(given.fault or ()) - set(KNOWN[given.network])
+    if unknown:
+        parser.error(f"{', '.join(sorted(unknown))}: only with --network namespaces")
     number = 0
-    with World(given.program, given.store, given.shards, keep=given.keep, fencing=given.fencing) as town:
+    with World(given.program, given.store, given.shards, keep=given.keep, fencing=given.fencing, network=given.network) as town:
         try:
             begun = time.monotonic()
             town.begin()
             print(f"{given.store}: {len(town.nodes)} nodes lead {given.shards} shards after {time.monotonic() - begun:.1f} s; {town.folder}", flush=True)
             for number in range(given.first, given.first + given.rounds):
-                faults = given.fault or choose(given.seed, number)
+                faults = given.fault or choose(given.seed, number, given.network)
                 rng = random.Random(f"{given.seed}/{number}/where")
                 calm = rng.random() < 0.7
                 if calm:
@@ -274,11 +310,10 @@ def main():
             print("ok:", town.witness.tally(), flush=True)
         except (Failed, OSError) as error:
             town.keep = True
-            print(f"FAILED: --store {given.store} --fencing {given.fencing} --seed {given.seed} --first {number} --rounds 1: {error}\nwhat everybody said is in {town.folder}", flush=True)
+            print(f"FAILED: --store {given.store} --fencing {given.fencing} --network {given.network} --seed {given.seed} --first {number} --rounds 1: {error}\nwhat everybody said is in {town.folder}", flush=True)
             return 1
     return 0
 
 
 if __name__ == "__main__":
-
     sys.exit(main())

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Networks that are cut: between a node and the daemons, in both directions or in one; between a daemon and the store, while nodes reach both; between a node and everybody.
+"""Networks that are cut: between a node and the daemons, in both directions or in one; between a daemon and the store, while nodes reach both; between a node and everybody;
+and, by namespaces, between the members of a store, or through the middle of everything.
 
-Usage: cuts.py PROGRAM [--fencing session|epoch] [--store served|etcd|zookeeper] [--long] [--keep]
+Usage: cuts.py PROGRAM [--fencing session|epoch] [--store served|etcd|zookeeper] [--network wires|namespaces] [--long] [--keep]
 
 A node whose pulses are not heard is suspect. With `fencing: session` that changes nothing, for its session goes on; with `fencing: epoch` others lead at once.
 If hardly anybody is heard, nobody is suspect: the controller doubts itself. --long has every kind of cut, and lets it last until connections give up by themselves.
@@ -63,8 +64,7 @@ def sessions_lost(town):
 
 
 def set_pulses(town, nodes, how):
-    for node in nodes:
-        town.wires.set(node.pulse, how)
+    town.wires.set_all([node.pulse for node in nodes], how)
 
 
 def last(town, long):
@@ -85,7 +85,7 @@ def unless_disturbed(town, what):
 
 
 def no_pulses(town, node, how, long):
-    """Nothing is heard of a node that reaches the store."""
+    """Nothing is heard of a node that reaches the store. Over packets one that hears nothing is soon not heard either: nobody acknowledges what it sends."""
 
     def cut():
         town.until("it leads something", lambda: leads(town, node), why=lambda: str(state(town, node)))
@@ -179,22 +179,61 @@ def daemon_without_store(town, how, long):
     town.until_well(witness.now(), calm=False)
 
 
-def alone(town, nodes, how, long):
-    """Cut from the store, the daemons and each other: others lead, and when they are back all is well. With `fencing: epoch` they do not know, and are refused."""
-    expect(all(leads(town, node) for node in nodes), "they lead something")
-    refused = town.witness.refused
-    for node in nodes:
-        node.cut_off(how)
+def until_followed(town, nodes, refused):
+    """Nodes that reach nobody are gone, and others lead. With `fencing: epoch` they do not know, and more is refused than was before."""
     town.until("they are gone", lambda: town.gone([node.name for node in nodes]), why=town.why_not_whole)
     town.until_led(witness.now())
     expect(not any(leads(town, node) for node in nodes), "others lead")
     if town.fencing == "epoch":
         town.until("what they write is refused", lambda: town.witness.refused > refused)
+
+
+def until_back(town):
+    town.until_well(witness.now(), calm=False)
+    until_heard(town)
+
+
+def alone(town, nodes, how, long):
+    """Cut from the store, the daemons and each other: others lead, and when they are back all is well."""
+    expect(all(leads(town, node) for node in nodes), "they lead something")
+    refused = town.witness.refused
+    for node in nodes:
+        node.cut_off(how)
+    until_followed(town, nodes, refused)
     last(town, long)
     for node in nodes:
         node.reach()
-    town.until_well(witness.now(), calm=False)
-    until_heard(town)
+    until_back(town)
+
+
+def member_apart(town, member, others, long):
+    """A member of the store without these others, its peers alone or its clients too: the members that are left have a leader, every shard takes writes, and it stays so."""
+    mend = town.part([member], others)
+    town.until("another member leads", lambda: any(leader is not member for leader in town.store.leading()))
+    town.until_led(witness.now())
+    last(town, long)
+    town.until("a daemon acts", town.active)
+    town.until_led(witness.now())
+    mend()
+    until_back(town)
+
+
+def split(town, member, nodes, long):
+    """The daemon that acts, a member of the store and a zone are on one side, most of all on the other: there everything goes on, here nobody acts."""
+    town.until("they lead something", lambda: any(leads(town, node) for node in nodes))
+    town.until("a daemon acts", town.active)
+    active = town.active()
+    other = next(daemon for daemon in town.daemons if daemon is not active)
+    refused = town.witness.refused
+    mend = town.part([active, member, *nodes])
+    town.until(f"{other.name} acts", lambda: (other.ask("/api/v1/cluster") or {}).get("active"))
+    town.until(f"{active.name} knows that it does not", lambda: (active.ask("/api/v1/cluster") or {"active": True})["active"] is False)
+    until_followed(town, nodes, refused)
+    last(town, long)
+    town.until_led(witness.now())
+    mend()
+    town.until(f"{active.name} is ready", lambda: active.status("/readyz") == 200)
+    until_back(town)
 
 
 def cuts(town, rng, long):
@@ -204,14 +243,30 @@ def cuts(town, rng, long):
     zone = lambda name: [town.nodes[each] for each in leading() if town.nodes[each].zone == name]
     for how in ("hold", "mute", "refuse") if long else ("mute",):
         yield f"nobody is heard: {how}", lambda: nobody_heard(town, how, long)
+    packets = town.network == "namespaces"
     for how in ("hold", "mute", "refuse"):
         yield f"a node is not heard: {how}", lambda: no_pulses(town, one(), how, long)
-    yield "a node hears nothing", lambda: no_answers(town, one(), long)
+    yield "a node hears nothing", lambda: no_pulses(town, one(), "deaf", long) if packets else no_answers(town, one(), long)
     for how in ("hold", "refuse") if long else ("hold",):
         yield f"a daemon without the store: {how}", lambda: daemon_without_store(town, how, long)
         yield f"a node alone: {how}", lambda: alone(town, [one()], how, long)
     if long:
         yield "a zone, each alone", lambda: alone(town, zone("z2"), "hold", long)
+    if packets and len(town.store.members) > 1:
+        yield from cuts_of_store(town, rng, long)
+
+
+def cuts_of_store(town, rng, long):
+    member = lambda: rng.choice(town.store.members)
+    zone = lambda: [node for node in town.nodes.values() if node.zone == "z3"]
+    peerless = lambda one: member_apart(town, one, town.store.members, long)
+    yield "the store's leader without its peers", lambda: peerless(town.store.leader())
+    yield "a split", lambda: split(town, member(), zone(), long)
+    if long:
+        yield "the store's leader alone", lambda: member_apart(town, town.store.leader(), None, long)
+        yield "a member without its peers", lambda: peerless(member())
+        yield "a member alone", lambda: member_apart(town, member(), None, long)
+        yield "a split with the store's leader", lambda: split(town, town.store.leader(), zone(), long)
 
 
 def main():
@@ -219,11 +274,12 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--fencing", choices=("session", "epoch"), default="session")
     parser.add_argument("--store", choices=("served", "etcd", "zookeeper"), default="served")
+    parser.add_argument("--network", choices=sorted(world.NETWORKS), default="wires")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--long", action="store_true", help="everything, and until connections give up")
     parser.add_argument("--keep", action="store_true", help="the folder stays")
     given = parser.parse_args()
-    with World(given.program, given.store, shards=600 if given.long else 120, keep=given.keep, fencing=given.fencing) as town:
+    with World(given.program, given.store, shards=600 if given.long else 120, keep=given.keep, fencing=given.fencing, network=given.network) as town:
         what = "the start"
         try:
             town.begin()
@@ -236,7 +292,7 @@ def main():
             print("ok:", town.witness.tally(), flush=True)
         except (Failed, OSError, LookupError) as error:
             town.keep = True
-            print(f"FAILED: --fencing {given.fencing} --store {given.store} --seed {given.seed}: {what}: {error}\nwhat everybody said is in {town.folder}", flush=True)
+            print(f"FAILED: --fencing {given.fencing} --store {given.store} --network {given.network} --seed {given.seed}: {what}: {error}\nwhat everybody said is in {town.folder}", flush=True)
             return 1
     return 0
 

@@ -367,9 +367,12 @@ class Ledger final : public node::ShardHandler {
   }
   Result<Data> ask_copy(std::uint64_t shard, const std::string& from, const std::stop_token& stop) const {
     const int own = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    sockaddr_un any{};
-    any.sun_family = AF_UNIX;
-    bind(own, plain(any), sizeof(sa_family_t));  // the kernel finds a name
+    // A file, as names that the kernel finds are known only in one network namespace, and hosts.py has one for each node. Each has another name: what was
+    // asked twice is answered twice, and the later answer is nobody's.
+    const std::string path = fmt::format("{}/{}.{}.{}.copy", options_.world, options_.name, getpid(), asked_++);
+    const sockaddr_un here = path_of(path);
+    unlink(path.c_str());
+    if (bind(own, plain(here), sizeof here) != 0) give_up(path);
     Letter letter{.kind = Kind::ask};
     letter.add({shard, {}});
     const sockaddr_un to = path_of(options_.world + "/" + from + ".peer");
@@ -384,6 +387,7 @@ class Ledger final : public node::ShardHandler {
       if (recv(own, &letter, sizeof letter, 0) > 0 && letter.kind == Kind::copy && letter.count == 1)
         copy = letter.entries[0].data;
     }
+    unlink(path.c_str());
     close(own);
     return copy;
   }
@@ -404,6 +408,7 @@ class Ledger final : public node::ShardHandler {
   int file_ = -1;
   std::atomic<int> socket_ = -1;
   ino_t bound_ = 0;
+  mutable std::atomic<std::uint64_t> asked_ = 0;
   std::atomic<node::Node*> node_ = nullptr;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Replica> replicas_;

@@ -38,6 +38,9 @@ evenkeel_chaos(rollout_zookeeper rollout --order zones --store zookeeper)
 foreach(fencing session epoch)
   evenkeel_chaos(cuts_${fencing} cuts --fencing ${fencing})
 endforeach()
+# The same by packets that are lost, with hosts of their own, and cuts between the members of a store.
+evenkeel_chaos(namespaces_etcd cuts --network namespaces --store etcd)
+evenkeel_chaos(namespaces_epoch cuts --network namespaces --fencing epoch)
 # Two versions in one cluster; and documents of a format that this one does not read.
 foreach(part versions formats)
   evenkeel_chaos(${part} ${part})

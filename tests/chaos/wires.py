@@ -10,6 +10,8 @@ A wire is a small proxy: the process is given its ports instead of those of whom
 
 New connections come about only where it is whole. It needs no privileges, so it works in any container. Where pulses go to a node reads in the store, so that
 this answer is changed on its way: `says` of the wire to the store. The datagrams among nodes are cut by ledger.cc itself.
+
+A proxy closes and acknowledges what a broken network would not: hosts.py has the same wires as packets that are really lost. Both are a `Network`.
 """
 import asyncio
 import threading
@@ -18,13 +20,24 @@ import threading
 STATES = ("whole", "hold", "mute", "deaf", "refuse")
 
 
+class Host:
+    """Where a process is: for wires always this host."""
+
+    address = "127.0.0.1"
+    pid = None  # of the process that was started there last
+
+    def words(self, words):
+        """How that is started there."""
+        return words
+
+
 class Wire:
-    """From one process to all members of a store, or to all daemons."""
+    """From one process to all members of a store, or to all daemons. An end is an address and a port."""
 
     def __init__(self):
         self.state = "whole"
         self.pipes = set()
-        self.ports = []
+        self.ends = []  # where the process is to go
         self.says = {}  # what the process reads instead of what was said, both of one length, so that nothing else changes
 
     def set(self, state):
@@ -35,16 +48,16 @@ class Wire:
 
     def connections(self):
         """That are there, through and through."""
-        return sum(1 for pipe in self.pipes if pipe.port and pipe.peer)
+        return sum(1 for pipe in self.pipes if pipe.end and pipe.peer)
 
 
 class Pipe(asyncio.Protocol):
-    """One end of a connection through a wire. That of the process has the `port` to which it goes on; the other end is the process's no more."""
+    """One end of a connection through a wire. That of the process has the `end` to which it goes on; the other one is the process's no more."""
 
-    def __init__(self, wire, port=None, peer=None):
-        self.wire, self.port, self.peer = wire, port, peer
+    def __init__(self, wire, end=None, peer=None):
+        self.wire, self.end, self.peer = wire, end, peer
         self.transport = None
-        self.dialled = port is None
+        self.dialled = end is None
         self.rest = b""
 
     def connection_made(self, transport):
@@ -60,21 +73,21 @@ class Pipe(asyncio.Protocol):
         elif not self.dialled and state == "whole":
             self.dialled = True
             asyncio.ensure_future(self.dial())
-        elif state in ("hold", "mute" if self.port else "deaf"):
+        elif state in ("hold", "mute" if self.end else "deaf"):
             self.transport.pause_reading()
         elif self.dialled and self.peer:
             self.transport.resume_reading()
 
     async def dial(self):
         try:
-            _, self.peer = await asyncio.get_running_loop().create_connection(lambda: Pipe(self.wire, peer=self), "127.0.0.1", self.port)
+            _, self.peer = await asyncio.get_running_loop().create_connection(lambda: Pipe(self.wire, peer=self), *self.end)
         except OSError:
             self.transport.abort()
             return
         self.go_on()
 
     def data_received(self, data):
-        self.peer.transport.write(data if self.port else self.changed(data))
+        self.peer.transport.write(data if self.end else self.changed(data))
 
     def changed(self, data):
         """The end of it is kept back if it may be the beginning of what is to be changed. One byte or two would do so too often, and nobody might come after them."""
@@ -113,8 +126,8 @@ class Ear(asyncio.Protocol):
             self.heard.changed.notify_all()
 
 
-class Wires:
-    """The thread. `changed` is notified whenever the witness has heard something."""
+class Network:
+    """The thread, and where the witness is told everything. `changed` is notified whenever it has heard something."""
 
     def __init__(self, heard, socket):
         self.witness = heard
@@ -127,24 +140,35 @@ class Wires:
     def call(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
 
-    def lay(self, ports):
-        """A wire to these ports."""
-
-        async def listen():
-            wire = Wire()
-            for port in ports:
-                server = await self.loop.create_server(lambda port=port: Pipe(wire, port), "127.0.0.1", 0)
-                wire.ports.append(server.sockets[0].getsockname()[1])
-            return wire
-
-        return self.call(listen())
-
     def set(self, wire, state):
-        async def change():
-            wire.set(state)
-
-        self.call(change())
+        self.set_all([wire], state)
 
     def close(self):
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join(30)
+
+
+class Wires(Network):
+    def host(self, _):
+        return Host()
+
+    def lay(self, _, ends):
+        """A wire to these."""
+
+        async def listen():
+            wire = Wire()
+            for end in ends:
+                server = await self.loop.create_server(lambda end=end: Pipe(wire, end), "127.0.0.1", 0)
+                wire.ends.append(server.sockets[0].getsockname())
+            return wire
+
+        return self.call(listen())
+
+    def set_all(self, wires, state):
+        """At one moment."""
+
+        async def change():
+            for wire in wires:
+                wire.set(state)
+
+        self.call(change())

@@ -1,5 +1,5 @@
 """A whole cluster of real processes on this host: a store, two daemons, twelve nodes in three zones, each with a wire to the store that can be cut, and nodes
-with another one to the daemons.
+with another one to the daemons. Wires are proxies (wires.py), or each process has a network of its own and packets are lost (hosts.py): `network`.
 
     with World(program, "etcd", shards=600) as world:
         world.begin()
@@ -28,6 +28,7 @@ import time
 import urllib.error
 import urllib.request
 
+import hosts
 import wires
 import witness
 
@@ -56,10 +57,10 @@ def free_port():
                 pass
 
 
-def ask_port(port, question):
+def ask_end(end, question):
     """All that is answered over TCP, or nothing."""
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+        with socket.create_connection(end, timeout=2) as connection:
             connection.sendall(question)
             answer = b""
             while more := connection.recv(1 << 16):
@@ -74,14 +75,16 @@ class Process:
 
     def __init__(self, world, name, *words):
         self.world, self.name, self.words = world, name, [str(word) for word in words]
+        self.host = world.host(name)
         self.process = None
         self.restore_signals = True  # not: it overlooks those that this process overlooks, of pipes and of files that are too large
 
     def start(self):
         expect(not self.runs(), f"{self.name} runs already")
         with open(self.world.path(self.name + ".log"), "ab") as log, open(self.world.path(self.name + ".out"), "wb") as out:
-            words = ["setpriv", "--pdeathsig", "KILL", *self.words]
+            words = ["setpriv", "--pdeathsig", "KILL", *self.host.words(self.words)]
             self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=self.world.environment, start_new_session=True, restore_signals=self.restore_signals)
+        self.host.pid = self.process.pid
 
     def runs(self):
         return self.process is not None and self.process.poll() is None
@@ -118,30 +121,36 @@ class Node(Process):
     def __init__(self, world, name, zone, *more, data=None):
         self.zone = zone
         self.data = world.path(data or name + ".data")
-        self.wire, self.pulse = world.wire(), world.pulse_wire()
+        self.wire, self.pulse = world.wire(name), world.pulse_wire(name)
         if self.pulse:
-            self.wire.says = {f"pulse=127.0.0.1:{daemon.pulse_port}".encode(): f"pulse=127.0.0.1:{port}".encode() for daemon, port in zip(world.daemons, self.pulse.ports)}
+            self.wire.says = {f"pulse={daemon.pulse_end[0]}:{daemon.pulse_end[1]}".encode(): f"pulse={end[0]}:{end[1]}".encode() for daemon, end in zip(world.daemons, self.pulse.ends)}
         words = ("--name", name, "--zone", zone, "--data", self.data, "--world", world.folder, "--cluster", CLUSTER, "--ttl", f"{world.ttl}s")
-        super().__init__(world, name, world.ledger, *words, "--store", world.store.url(self.wire and self.wire.ports), *more)
+        super().__init__(world, name, world.ledger, *words, "--store", world.store.url(self.wire and self.wire.ends), *more)
 
     def cut_off(self, state="hold"):
         """From the store, the daemons and all other nodes."""
-        for wire in (self.wire, self.pulse):
-            self.world.wires.set(wire, state)
-        with open(self.world.path(self.name + ".cut"), "w", encoding="utf-8"):
-            pass
+        self.world.wires.set_all([self.wire, self.pulse], state)
+        self.lose_peers()
 
     def reach(self):
         """The end of that."""
+        self.find_peers()
+        self.world.wires.set_all([self.wire, self.pulse], "whole")
+
+    def lose_peers(self):
+        """Nodes speak to each other by files of this host, so that no network cuts them: ledger.cc looks for this one."""
+        with open(self.world.path(self.name + ".cut"), "w", encoding="utf-8"):
+            pass
+
+    def find_peers(self):
         os.remove(self.world.path(self.name + ".cut"))
-        for wire in (self.wire, self.pulse):
-            self.world.wires.set(wire, "whole")
 
 
 class Daemon(Process):
     def __init__(self, world, name, *more):
-        self.pulse_port = free_port()
-        words = ("--cluster", CLUSTER, "--http", "127.0.0.1:0", "--pulse", f"127.0.0.1:{self.pulse_port}", "--name", name)
+        address = world.host(name).address
+        self.pulse_end = (address, free_port())
+        words = ("--cluster", CLUSTER, "--http", f"{address}:0", "--pulse", f"{address}:{self.pulse_end[1]}", "--name", name)
         super().__init__(world, name, world.program, "serve", *words, *more)
         self.wire = None
 
@@ -159,13 +168,17 @@ class Daemon(Process):
         except (OSError, ValueError):
             return None
 
-    def metric(self, name):
-        """Its value, or nothing."""
+    def metrics(self, name):
+        """Its values, one for each of its labels."""
         try:
             with urllib.request.urlopen(self.address() + "/metrics", timeout=5) as answer:
-                return next((float(line.split()[1]) for line in answer.read().decode().splitlines() if line.startswith(name + " ")), None)
+                return [float(line.split()[1]) for line in answer.read().decode().splitlines() if re.match(re.escape(name) + "[ {]", line)]
         except OSError:
-            return None
+            return []
+
+    def metric(self, name):
+        """Its value, or nothing."""
+        return next(iter(self.metrics(name)), None)
 
     def status(self, path):
         try:
@@ -180,22 +193,25 @@ class Daemon(Process):
 class Embedded:
     """In the first daemon. The second reaches it there."""
 
+    keeper = "d0"  # the process that it is in
+
     def __init__(self, world):
         self.world = world
-        self.port = free_port()
+        self.end = (world.host(self.keeper).address, free_port())
         self.members = []
 
-    def ports(self):
-        return [self.port]
+    def ends(self):
+        return [self.end]
 
-    def url(self, ports=None):
-        return f"etcd://127.0.0.1:{(ports or [self.port])[0]}"
+    def url(self, ends=None):
+        address, port = (ends or [self.end])[0]
+        return f"etcd://{address}:{port}"
 
     def folder(self):
         return self.world.path("store")
 
     def daemons(self):
-        first = Daemon(self.world, "d0", "--data", self.folder(), "--store-listen", f"127.0.0.1:{self.port}")
+        first = Daemon(self.world, "d0", "--data", self.folder(), "--store-listen", self.url().removeprefix("etcd://"))
         second = Daemon(self.world, "d1", "--store", self.url())
         self.members = [first]
         return [first, second]
@@ -220,15 +236,16 @@ class Embedded:
             daemon.start()
 
     def requests(self):
-        """How many it has answered; nothing: it does not count them."""
-        return None
+        """How many it was asked, also by the daemon that it is in; nothing: a process of its own shows no count."""
+        counts = self.members[0].metrics("evenkeel_store_requests_total") if self.members[0] in self.world.daemons else []
+        return sum(counts) if counts else None
 
 
 def wired_daemons(world, store):
     made = []
     for name in ("d0", "d1"):
-        wire = world.wire()
-        made.append(Daemon(world, name, "--store", store.url(wire and wire.ports)))
+        wire = world.wire(name)
+        made.append(Daemon(world, name, "--store", store.url(wire and wire.ends)))
         made[-1].wire = wire
     return made
 
@@ -236,9 +253,11 @@ def wired_daemons(world, store):
 class Served(Embedded):
     """The same in a process of its own, so that each daemon has a wire to it."""
 
+    keeper = "s0"
+
     def __init__(self, world):
         super().__init__(world)
-        self.members = [Process(world, "s0", world.program, "store", "serve", "--data", self.folder(), "--listen", f"127.0.0.1:{self.port}")]
+        self.members = [Process(world, "s0", world.program, "store", "serve", "--data", self.folder(), "--listen", self.url().removeprefix("etcd://"))]
 
     def daemons(self):
         return wired_daemons(self.world, self)
@@ -255,15 +274,16 @@ class Servers:
 
     def __init__(self, world):
         self.world = world
-        self.client_ports = [free_port() for _ in range(3)]
+        self.addresses = [world.host(f"s{i}").address for i in range(3)]
+        self.client_ends = [(address, free_port()) for address in self.addresses]
         self.peer_ports = [free_port() for _ in range(6)]
         self.members = [Process(world, f"s{i}", *self.words(i)) for i in range(3)]
 
-    def ports(self):
-        return self.client_ports
+    def ends(self):
+        return self.client_ends
 
-    def url(self, ports=None):
-        return f"{self.scheme}://" + ",".join(f"127.0.0.1:{port}" for port in ports or self.client_ports)
+    def url(self, ends=None):
+        return f"{self.scheme}://" + ",".join(f"{address}:{port}" for address, port in ends or self.client_ends)
 
     def daemons(self):
         return wired_daemons(self.world, self)
@@ -284,27 +304,31 @@ class Servers:
         self.begin()
 
     def leader(self):
-        leading = lambda: next((member for i, member in enumerate(self.members) if member.runs() and self.leads(i)), None)
-        self.world.until("the store has a leader", leading)
-        return leading() or self.members[0]
+        self.world.until("the store has a leader", self.leading)
+        return next(iter(self.leading()), self.members[0])
+
+    def leading(self):
+        """Those that say so; one that is cut off may still do."""
+        return [member for i, member in enumerate(self.members) if member.runs() and self.leads(i)]
 
 
 class Etcd(Servers):
     def words(self, i):
-        all_peers = ",".join(f"s{k}=http://127.0.0.1:{self.peer_ports[k]}" for k in range(3))
-        client, peer = f"http://127.0.0.1:{self.client_ports[i]}", f"http://127.0.0.1:{self.peer_ports[i]}"
+        peers = [f"http://{address}:{port}" for address, port in zip(self.addresses, self.peer_ports)]
+        all_peers = ",".join(f"s{k}={peers[k]}" for k in range(3))
+        client, peer = "http://{}:{}".format(*self.client_ends[i]), peers[i]
         return ("etcd", "--name", f"s{i}", "--data-dir", self.world.path(f"s{i}"), "--listen-client-urls", client, "--advertise-client-urls", client,
                 "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", all_peers, "--logger=zap", "--log-level=error",
                 "--unsafe-no-fsync")  # what a killed process wrote is there; a power cut is not what is tested
 
     def ready(self, i):
-        return '"health":"true"' in ask_port(self.client_ports[i], b"GET /health HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+        return '"health":"true"' in ask_end(self.client_ends[i], b"GET /health HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
 
     def leads(self, i):
         return "\netcd_server_is_leader 1\n" in self.metrics(i)
 
     def metrics(self, i):
-        return ask_port(self.client_ports[i], b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
+        return ask_end(self.client_ends[i], b"GET /metrics HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n")
 
     def requests(self):
         """Reads, writes, and what comes over streams: new watches, renewals of leases."""
@@ -321,9 +345,9 @@ class ZooKeeper(Servers):
         with open(os.path.join(folder, "myid"), "w", encoding="utf-8") as file:
             file.write(f"{i + 1}\n")
         with open(os.path.join(folder, "zoo.cfg"), "w", encoding="utf-8") as file:
-            file.write(f"tickTime=500\ninitLimit=20\nsyncLimit=10\nmaxClientCnxns=0\nadmin.enableServer=false\nclientPortAddress=127.0.0.1\nclientPort={self.client_ports[i]}\ndataDir={folder}\n")
+            file.write(f"tickTime=500\ninitLimit=20\nsyncLimit=10\nmaxClientCnxns=0\nadmin.enableServer=false\nclientPortAddress={self.addresses[i]}\nclientPort={self.client_ends[i][1]}\ndataDir={folder}\n")
             for k in range(3):
-                file.write(f"server.{k + 1}=127.0.0.1:{self.peer_ports[k]}:{self.peer_ports[3 + k]}\n")
+                file.write(f"server.{k + 1}={self.addresses[k]}:{self.peer_ports[k]}:{self.peer_ports[3 + k]}\n")
         return ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", JARS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
                 "-Dzookeeper.extendedTypesEnabled=true", "org.apache.zookeeper.server.quorum.QuorumPeerMain", os.path.join(folder, "zoo.cfg"))
 
@@ -331,16 +355,17 @@ class ZooKeeper(Servers):
         return [os.path.join(self.world.path(f"s{i}"), "version-2") for i in range(3)]
 
     def ready(self, i):
-        return "\nMode: " in ask_port(self.client_ports[i], b"srvr")
+        return "\nMode: " in ask_end(self.client_ends[i], b"srvr")
 
     def leads(self, i):
-        return "\nMode: leader" in ask_port(self.client_ports[i], b"srvr")
+        return "\nMode: leader" in ask_end(self.client_ends[i], b"srvr")
 
     def requests(self):
         """Packets of clients: reads, writes, pings."""
-        return sum(int(count) for i in range(3) for count in re.findall(r"^Received: (\d+)$", ask_port(self.client_ports[i], b"srvr"), re.MULTILINE))
+        return sum(int(count) for i in range(3) for count in re.findall(r"^Received: (\d+)$", ask_end(self.client_ends[i], b"srvr"), re.MULTILINE))
 
 
+NETWORKS = {"wires": wires.Wires, "namespaces": hosts.Hosts}
 STORES = {"embedded": Embedded, "served": Served, "etcd": Etcd, "zookeeper": ZooKeeper}
 
 
@@ -369,8 +394,11 @@ def held(town):
 
 
 class World:
-    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, words=(), wired=True, fencing="session"):
-        """`words` are added to each ledger's. Without wires nothing can be cut, and nothing is slowed down by them."""
+    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, words=(), wired=True, fencing="session", network="wires"):
+        """`words` are added to each ledger's. Without wires nothing can be cut, and nothing is slowed down by them. Where the network is one of namespaces this process
+        begins again from its start, within them."""
+        if network == "namespaces":
+            hosts.enter()
         self.program = os.path.abspath(program)
         self.ledger = os.path.join(os.path.dirname(self.program), "tests/ledger")
         self.shards, self.keep, self.ttl, self.wired = shards, keep, ttl, wired
@@ -379,17 +407,18 @@ class World:
         for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER", "XDG_STATE_HOME"):
             self.environment.pop(name, None)
         self.fencing = fencing
-        self.wires = wires.Wires(witness.Witness(shards, fencing), self.path("witness"))
+        self.network = network
+        self.wires = NETWORKS[network](witness.Witness(shards, fencing), self.path("witness"))
         self.store = STORES[store](self)
         self.daemons = self.store.daemons()
         self.nodes = {f"n{i}": Node(self, f"n{i}", f"z{(i - 1) % 3 + 1}", *words) for i in range(1, nodes + 1)}
-        self.others = []
+        self.others = []  # more processes, of a test's own
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        for process in [*self.others, *self.nodes.values(), *self.daemons, *self.store.members]:
+        for process in self.processes():
             process.kill()
         self.wires.close()
         if kind is None and not self.keep:
@@ -397,11 +426,33 @@ class World:
         elif kind is not None:
             print(f"what everybody said is in {self.folder}", flush=True)
 
-    def wire(self):
-        return self.wires.lay(self.store.ports()) if self.wired else None
+    def processes(self):
+        return [*self.others, *self.nodes.values(), *self.daemons, *self.store.members]
 
-    def pulse_wire(self):
-        return self.wires.lay([daemon.pulse_port for daemon in self.daemons]) if self.wired else None
+    def host(self, name):
+        return self.wires.host(name)
+
+    def wire(self, name):
+        return self.wires.lay(self.host(name), self.store.ends()) if self.wired else None
+
+    def pulse_wire(self, name):
+        return self.wires.lay(self.host(name), [daemon.pulse_end for daemon in self.daemons]) if self.wired else None
+
+    def part(self, ones, others=None):
+        """Nothing passes between these processes and others, or all others, until what it returns is called. Only where networks are namespaces."""
+        others = [process for process in others or self.processes() if process not in ones]
+        gap = self.wires.between([process.host for process in ones], [process.host for process in others])
+        self.wires.set(gap, "hold")
+        nodes = [process for process in ones if isinstance(process, Node)]
+        for node in nodes:
+            node.lose_peers()
+
+        def mend():
+            for node in nodes:
+                node.find_peers()
+            self.wires.set(gap, "whole")
+
+        return mend
 
     @property
     def witness(self):
