@@ -8,7 +8,7 @@ Usage: failover.py PROGRAM [--store embedded etcd zookeeper] [--shards 600 6000]
              others, who hear of it, and until a router knows all of them. Median and worst; from the kill, and from `seen`. And the cpu that was used from the
              kill until then, a fail-over: how much of the time is work that the cores of one machine share
   idle       a cluster that does nothing: cpu of daemons, of nodes and of the store's own processes, in percent of one core, and writes a second; and requests a second,
-             reads and renewals with them, where the store counts what it is asked (etcd: messages over gRPC; ZooKeeper: packets, pings too; ours counts writes alone)
+             reads and renewals with them, where the store counts what it is asked (etcd: messages over gRPC; ZooKeeper: packets, pings too; ours: what its engine is asked, by the daemon that it is in too)
 
 Each time is taken by the process that it concerns, by one clock of this host. Nodes write nothing and have nothing to copy. `seen` is not later than it would
 be for a client of the store; with `--fencing epoch` leaders are followed before it, so that only the times from the kill say something.

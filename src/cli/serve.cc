@@ -66,6 +66,25 @@ std::optional<Chosen> other_store(Session& session, const Outside& outside, cons
                 }};
 }
 
+// How our own store stands; nothing if it is another one's.
+std::function<serve::StoreMeasured()> measures(const std::shared_ptr<store::embedded::Engine>& engine) {
+  if (!engine) return {};
+  return [engine] {
+    const store::embedded::EngineStatus now = engine->status();
+    return serve::StoreMeasured{.revision = static_cast<std::uint64_t>(now.revision),
+                                .bytes = now.bytes,
+                                .bytes_max = now.bytes_max,
+                                .keys = now.keys,
+                                .watchers = now.watchers,
+                                .leases = now.leases,
+                                .full = now.full,
+                                .reads = now.reads,
+                                .writes = now.writes,
+                                .renewals = now.renewals,
+                                .watches = now.watches};
+  };
+}
+
 std::string ready_line(const serve::Daemon& daemon, const ServeOptions& options, const std::string& store) {
   return fmt::format("{{\"cluster\":{},\"name\":{},\"http\":{},\"pulse\":{},\"store\":{},\"pid\":{}}}\n",
                      json_quoted(options.cluster), json_quoted(daemon.name()), json_quoted("http://" + daemon.http()),
@@ -94,6 +113,7 @@ void run_daemon(Session& session, const ServeOptions& options) {
                                       .http = options.http,
                                       .pulse = options.pulse,
                                       .history = chosen->served.engine ? history : Duration{},
+                                      .own_store = measures(chosen->served.engine),
                                       .log = &log});
   if (!daemon) return session.fail(daemon.error());
   outside->tell_ready();

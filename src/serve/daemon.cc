@@ -192,6 +192,7 @@ void Daemon::Work::begin(Duration session_ttl) {
   controller_->on_event([this](const control::Event& event) { tell(event); });
   watched_.cluster = options_.cluster;
   watched_.loop = &loop_;
+  watched_.own_store = options_.own_store;
   watched_.controller = controller_.get();
   watched_.pulses = pulses_.get();
   out_of_touch_ = said_ = loop_.now();

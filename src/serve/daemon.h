@@ -23,6 +23,7 @@
 #include "evenkeel/base/result.h"
 #include "evenkeel/base/time.h"
 #include "evenkeel/model/ids.h"
+#include "evenkeel/serve/metrics.h"
 #include "evenkeel/store/store.h"
 
 namespace evenkeel::serve {
@@ -37,6 +38,8 @@ struct DaemonOptions {
   std::uint32_t events_max = 1000;      // that are remembered
   // How much of the store's history is kept, for a store that nobody else uses; 0: it is left alone.
   Duration history = {};
+  std::function<StoreMeasured()>
+      own_store;               // how that store stands, for metrics; called on the thread of the loop; empty: nobody says
   Duration read_wait = 10s;    // for the first answer of the store, longer than its own time-out
   Duration ask_wait = 5s;      // how long HTTP waits for the loop
   Duration said_again = 1min;  // that the store cannot be reached

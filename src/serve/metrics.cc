@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -24,9 +25,10 @@ struct Labelled {
   double value = 0;
 };
 
-MetricFamily family_of(std::string name, std::string help, MetricType type, const std::string& label,
+// `name` behind the module's.
+MetricFamily family_in(std::string module, const std::string& name, std::string help, MetricType type, const std::string& label,
                        const std::vector<Labelled>& values) {
-  MetricFamily family{.name = "evenkeel_control_" + std::move(name), .help = std::move(help), .type = type, .metric = {}};
+  MetricFamily family{.name = std::move(module) + name, .help = std::move(help), .type = type, .metric = {}};
   for (const Labelled& each : values) {
     ClientMetric metric;
     if (!label.empty()) metric.label.push_back({label, each.label});
@@ -36,8 +38,36 @@ MetricFamily family_of(std::string name, std::string help, MetricType type, cons
   return family;
 }
 
+MetricFamily family_of(const std::string& name, std::string help, MetricType type, const std::string& label,
+                       const std::vector<Labelled>& values) {
+  return family_in("evenkeel_control_", name, std::move(help), type, label, values);
+}
+
 MetricFamily gauge(std::string name, std::string help, double value) {
   return family_of(std::move(name), std::move(help), MetricType::Gauge, "", {{"", value}});
+}
+
+MetricFamily store_gauge(const std::string& name, std::string help, std::uint64_t value) {
+  return family_in("evenkeel_store_", name, std::move(help), MetricType::Gauge, "", {{"", static_cast<double>(value)}});
+}
+
+std::vector<MetricFamily> of_store(const StoreMeasured& store) {
+  return {
+      store_gauge("revision", "Of the latest write.", store.revision),
+      store_gauge("bytes", "What the store takes on the disk.", store.bytes),
+      store_gauge("max_bytes", "Above so many writes are refused.", store.bytes_max),
+      store_gauge("full", "1: writes are refused, there is no space.", store.full ? 1 : 0),
+      store_gauge("keys", "Keys that are there.", store.keys),
+      store_gauge("watchers", "Watches that are open.", store.watchers),
+      store_gauge("leases", "Leases that are not over.", store.leases),
+      family_in("evenkeel_store_", "requests_total",
+                "Reads, writes (a txn is one), renewals of leases and watches begun that the store was asked for.",
+                MetricType::Counter, "kind",
+                {{"read", static_cast<double>(store.reads)},
+                 {"write", static_cast<double>(store.writes)},
+                 {"renew", static_cast<double>(store.renewals)},
+                 {"watch", static_cast<double>(store.watches)}}),
+  };
 }
 
 // Of the product, and of no module.
@@ -154,6 +184,7 @@ std::string format_metrics(const Measured& measured) {
   families.push_back(histogram("step_seconds", "What a step of the controller takes.", counted.steps));
   families.push_back(histogram("commit_seconds", "How long the store takes to answer a write of a bucket.", counted.commits));
   families.push_back(histogram("plan_seconds", "What a plan takes, on a thread of its own.", counted.plans));
+  if (measured.store) std::ranges::move(of_store(*measured.store), std::back_inserter(families));
   return prometheus::TextSerializer().Serialize(families);
 }
 

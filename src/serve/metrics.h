@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,13 @@ struct Counted {
   std::map<control::Event::Kind, std::uint64_t> events;
 };
 
+// The daemon's own store, where it has one.
+struct StoreMeasured {
+  std::uint64_t revision = 0, bytes = 0, bytes_max = 0, keys = 0, watchers = 0, leases = 0;
+  bool full = false;                                               // writes are refused: no space
+  std::uint64_t reads = 0, writes = 0, renewals = 0, watches = 0;  // asked since it was opened
+};
+
 // As it is now.
 struct Measured {
   bool active = false;
@@ -48,6 +56,7 @@ struct Measured {
   std::vector<control::WorkloadState> workloads;
   std::size_t pulse_connections = 0;
   Counted counted;
+  std::optional<StoreMeasured> store;
 };
 
 std::string_view name(control::Event::Kind kind);

@@ -7,6 +7,7 @@ Nothing here waits for time to pass: a test waits for a line, an answer, or the 
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -109,6 +110,13 @@ def test_with_a_store_of_its_own(program):
         expect(put.returncode == 0, put.stderr)
         until(http, "/api/v1/workloads", lambda status, body: len(json.loads(body)["workloads"]) == 1)
         until(http, "/metrics", lambda status, body: "\nevenkeel_control_leaderless_shards 2\n" in body)
+        # It counts what its store is asked. The answer is one for all who ask within a second.
+        asked = lambda kind, body: float(re.search(rf'^evenkeel_store_requests_total{{kind="{kind}"}} (\S+)$', body, re.MULTILINE).group(1))
+        before = get(http, "/metrics")[1]
+        expect("\nevenkeel_store_full 0\n" in before, "there is room")
+        found = subprocess.run([program, "store", "get", "--store", store, "/evenkeel/pages/workloads/t1"], capture_output=True, text=True, timeout=PATIENCE)
+        expect(found.returncode == 0, found.stderr)
+        until(http, "/metrics", lambda status, body: asked("read", body) > asked("read", before) and asked("write", body) > asked("write", before))
         # One folder, one daemon.
         refusal = world.refused(4, "--cluster", "pages", "--http", "127.0.0.1:0", "--store-listen", "127.0.0.1:0")
         expect("evenkeel/pages" in refusal, refusal)

@@ -186,7 +186,8 @@ Response metrics(const Ask& ask) {
                     .nodes = controller.machine().nodes(watched.loop->now()),
                     .workloads = controller.machine().workloads(),
                     .pulse_connections = watched.pulses->connections(),
-                    .counted = watched.counted};
+                    .counted = watched.counted,
+                    .store = watched.own_store ? std::optional(watched.own_store()) : std::nullopt};
   });
   if (!told) return busy();
   return {.type = "text/plain; version=0.0.4; charset=utf-8", .body = format_metrics(*told), .headers = {}};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct Watched {
   std::deque<NumberedEvent> events;
   std::uint64_t last_event = 0;
   Counted counted;
+  std::function<StoreMeasured()> own_store;  // empty: the store is another one's
 
   // In a sentence or two, with what to do.
   std::optional<std::string> why_not_ready() const;

@@ -417,6 +417,26 @@ TEST_F(EngineTest, ManyWritersShareWrites) {
   EXPECT_EQ(engine_->status().keys, 500U);
 }
 
+TEST_F(EngineTest, CountsWhatItIsAsked) {
+  put(*engine_, "a", "1").value();
+  Request both;
+  both.then = {Put{.key = "b", .value = "1"}, Range{.span = {"a", {}}}};
+  run(*engine_, both).value();
+  EXPECT_FALSE(range({.span = {"a", {}}, .revision = 99}).has_value());
+  get("a");
+  run(*engine_, Range{.span = {"a", {}}}).value();
+  EXPECT_FALSE(engine_->keep_alive(7).has_value());
+  const auto watcher = engine_->watch({.span = {"a", {}}}, [](const Events&) { return true; });
+  engine_->unwatch(watcher.value());
+  const auto status = engine_->status();
+  EXPECT_EQ(status.writes, 2U) << "a txn is one";
+  EXPECT_EQ(status.reads, 3U) << "what was refused was asked, too";
+  EXPECT_EQ(status.renewals, 1U);
+  EXPECT_EQ(status.watches, 1U);
+  reopen();
+  EXPECT_EQ(engine_->status().writes, 0U);
+}
+
 TEST(EngineEnds, AfterWhatWasSubmitted) {
   const Folder folder;
   auto engine = open(folder.path());

@@ -1,5 +1,7 @@
 #include "evenkeel/store/backends/embedded/engine.h"
 
+#include <atomic>
+
 #include "evenkeel/store/backends/embedded/detail/check.h"
 #include "evenkeel/store/backends/embedded/detail/hash.h"
 #include "evenkeel/store/backends/embedded/detail/state.h"
@@ -28,7 +30,10 @@ class EngineOnDisk final : public Engine {
   void submit(Request request, std::function<void(Result<Outcome>)> done, LeaseGuard guard) override;
   void grant(LeaseId id, Duration ttl, std::function<void(Result<Lease>)> done) override;
   void revoke(LeaseId id, std::function<void(Result<std::int64_t>)> done, LeaseGuard guard) override;
-  Result<Lease> keep_alive(LeaseId id) override { return state_->leases.keep_alive(id, state_->clock.now()); }
+  Result<Lease> keep_alive(LeaseId id) override {
+    ++renewals_;
+    return state_->leases.keep_alive(id, state_->clock.now());
+  }
   Result<Lease> lease(LeaseId id) const override { return state_->leases.get(id, state_->clock.now()); }
   std::vector<LeaseId> leases() const override { return state_->leases.all(); }
   Result<Token> watch(const Watch& watch, Sink sink) override;
@@ -45,6 +50,8 @@ class EngineOnDisk final : public Engine {
  private:
   Past past() const;
 
+  mutable std::atomic<std::uint64_t> reads_ = 0;
+  std::atomic<std::uint64_t> writes_ = 0, renewals_ = 0, watches_ = 0;
   std::unique_ptr<State> state_;
   Watchers watchers_;
   Sweeper sweeper_;
@@ -59,6 +66,7 @@ Past EngineOnDisk::past() const {
 }
 
 Result<Found> EngineOnDisk::range(const Range& range) const {
+  ++reads_;
   if (auto good = check(range); !good) return fail(std::move(good).error());
   Reading reading(range);
   std::int64_t wanted = 0;
@@ -73,6 +81,7 @@ Result<Found> EngineOnDisk::range(const Range& range) const {
 }
 
 void EngineOnDisk::submit(Request request, std::function<void(Result<Outcome>)> done, LeaseGuard guard) {
+  ++(may_write(request) ? writes_ : reads_);
   Submitted task{.request = std::move(request), .guard = std::move(guard), .done = std::move(done), .result = Outcome{}};
   if (auto good = check(task.request, state_->options); !good) task.result = fail(std::move(good).error());
   Task taken(std::move(task));
@@ -92,6 +101,7 @@ void EngineOnDisk::revoke(LeaseId id, std::function<void(Result<std::int64_t>)> 
 
 // As etcd: a watch of no key begins with the first there can be.
 Result<Engine::Token> EngineOnDisk::watch(const Watch& watch, Sink sink) {
+  ++watches_;
   auto asked = watch;
   if (asked.span.key.empty()) asked.span.key = std::string(1, '\0');
   if (!asked.span.end.empty() && !is_open(asked.span) && asked.span.end <= asked.span.key)
@@ -123,6 +133,10 @@ EngineStatus EngineOnDisk::status() const {
   status.bytes_max = state_->options.bytes_max;
   status.watchers = watchers_.count();
   status.leases = state_->leases.count();
+  status.reads = reads_;
+  status.writes = writes_;
+  status.renewals = renewals_;
+  status.watches = watches_;
   status.cluster_id = state_->cluster_id;
   status.member_id = state_->member_id;
   status.full = state_->full || state_->disk->failed();

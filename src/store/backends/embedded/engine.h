@@ -171,6 +171,9 @@ struct EngineStatus {
   std::int64_t compacted = 0;
   std::uint64_t bytes = 0, bytes_in_use = 0, bytes_max = 0;
   std::uint64_t keys = 0, watchers = 0, leases = 0;
+  // Asked since it was opened, whatever was answered: ranges, and txns of nothing else; txns that may write, single puts and erases among
+  // them; leases renewed; watches begun.
+  std::uint64_t reads = 0, writes = 0, renewals = 0, watches = 0;
   std::uint64_t cluster_id = 0, member_id = 0;  // of this folder, drawn when it was made
   bool full = false;                            // writes are refused: no space
   std::string version;                          // of the folder's format
