@@ -52,7 +52,7 @@ enum class Broken : std::uint8_t {
   split_in_maintenance,    // shards are split although nothing is to move
   believe_empty_copies,    // a copy counts, however little is in it
   lead_over_half,          // a shard is led although its other half may have a life of its own, which the store has lost
-  go_on_from_the_past,     // a hand-over or a split that the store was put back into goes on as if nobody had led since
+  go_on_from_the_past,  // a hand-over or a split whose leader began anew, or that the store was put back into, goes on as if nobody had led since
   // Patience.
   no_delay,               // a node that is gone is replaced at once
   wait_below_min_active,  // a node that is gone is waited for, however few are left

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/control/bench.h"
 
 namespace evenkeel::control::test {
@@ -333,6 +335,34 @@ TEST(Suspects, SealAndFailOverOnlyWhereEpochsFence) {
   }
 }
 
+// It reaches the store, is sealed like the others, and has a write that they have not, and that was acknowledged to nobody.
+TEST(Suspects, DoNotLeadAgainBecauseTheyAreAhead) {
+  Bench bench;
+  const NodeId leader = pulsing(bench, Fencing::epoch);
+  bench.node(leader.str()).held.at(s0).progress = 5;
+  bench.feed(PulseBroken{leader});
+  bench.run(500ms);
+  ASSERT_TRUE(bench.shard().view.leader) << bench.why();
+  EXPECT_NE(bench.shard().view.leader, leader);
+}
+
+// One of the others says nothing: it is waited for a moment, and then whoever has all that was acknowledged leads.
+TEST(Suspects, LeadAgainIfNobodyElseHasAll) {
+  Bench bench;
+  const NodeId leader = pulsing(bench, Fencing::epoch);
+  bench.node(leader.str()).held.at(s0).progress = 5;
+  const auto& placement = bench.shard().record.placement;
+  bench.node(std::ranges::find_if(placement, [&](const NodeId& node) { return node != leader; })->str()).obeys = false;
+  bench.feed(PulseBroken{leader});
+  const Epoch before = bench.shard().record.version.epoch;
+  bench.run(500ms);
+  EXPECT_EQ(bench.shard().record.version.epoch, before) << "nobody leads at a later one";
+  EXPECT_NE(bench.why().find("is suspect, waits a moment for"), std::string::npos) << bench.why();
+  bench.run(1s);
+  EXPECT_EQ(bench.shard().view.leader, leader) << bench.why();
+  EXPECT_GT(bench.shard().record.version.epoch, before);
+}
+
 // Also one that was told to step down and has not said that it did.
 TEST(Suspects, AreNotWaitedForToStepDownWhereEpochsFence) {
   for (const Fencing fencing : {Fencing::session, Fencing::epoch}) {
@@ -346,6 +376,22 @@ TEST(Suspects, AreNotWaitedForToStepDownWhereEpochsFence) {
     bench.run(500ms);
     EXPECT_EQ(bench.shard().view.leader.has_value(), fencing == Fencing::epoch) << bench.why();
   }
+}
+
+// Who was told to hand over is back under a new incarnation: what it says it has is not what it stepped down with, for it has not.
+TEST(HandOver, IsOverWhenTheOldLeaderBeginsAnew) {
+  Bench bench;
+  const NodeId leader = pulsing(bench, Fencing::epoch);
+  bench.node(leader.str()).obeys = false;
+  bench.order(leader.str(), {.operation = Operation::no_leaders});
+  bench.run(100ms);
+  ASSERT_TRUE(bench.shard().record.hand_over) << bench.why();
+  ASSERT_FALSE(bench.said("seals epoch 2"));
+  bench.node(leader.str()).obeys = true;
+  bench.restart(leader.str());
+  bench.run(500ms);
+  EXPECT_TRUE(bench.said("seals epoch 2"));
+  EXPECT_NE(bench.shard().view.leader, leader) << bench.why();
 }
 
 TEST(Suspects, OnlyWhoHasPulsedToThisController) {

@@ -91,6 +91,8 @@ void ShardStep::take_back() {
     if (is_lost_disk(holder)) continue;  // members: it goes, and may come again as a new one
     holder.incarnation = known.node->incarnation;
     holder.version = {};
+    // It has not said what it had when it stepped down; and where epochs fence it may lead on until it is sealed, whatever it says it has.
+    if (next_.hand_over && next_.hand_over->from == holder.node && !broken(Broken::go_on_from_the_past)) next_.hand_over.reset();
     if (known.report != nullptr) holder.held_before = known.report->version.epoch;
     if (counts(holder)) {
       // What it has it opens when it is its turn, unless it is to lead: that is decided below.

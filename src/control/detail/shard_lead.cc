@@ -277,6 +277,35 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
   return **std::ranges::max_element(able, {}, rank);
 }
 
+// A suspect that still reaches the store is sealed like everybody, and may be a write ahead that nobody was promised. If enough others are sealed,
+// one of them knows all that was, and the suspect is not needed; who of them is well and still to be sealed is waited for a moment. False: so it is.
+bool ShardStep::leaves_out_suspects(Seals& seals) {
+  const auto is_suspect = [&](const Holder& holder) { return facts(holder).node != nullptr && facts(holder).node->suspect; };
+  if (spec_.control.acks == 0 || accepts_loss() || !is_suspect(best_of(seals.able))) return true;
+  std::size_t well = 0;
+  std::vector<std::string> awaited;
+  for (const Holder& holder : next_.holders) {
+    if (!counts(holder) || !is_voter(holder) || is_failed(holder) || is_suspect(holder)) continue;
+    if (is_sealed(holder)) {
+      ++well;
+    } else if (is_present(holder)) {
+      awaited.push_back(holder.node.str());
+    }
+  }
+  constexpr Duration moment = 1s;
+  const Instant end = *timers_.sealing + moment;
+  if (well >= seals_needed()) {
+    const auto able = std::ranges::count_if(seals.able, [&](const Holder* holder) { return !is_suspect(*holder); });
+    if (able > 0) std::erase_if(seals.able, [&](const Holder* holder) { return is_suspect(*holder); });
+  } else if (!awaited.empty() && in_.now < end) {
+    wake_at(end);
+    say("nobody leads: {} has the most and is suspect, waits a moment for {}", best_of(seals.able).node,
+        fmt::join(awaited, ", "));
+    return false;
+  }
+  return true;
+}
+
 // The store was put back to an older state, and somebody whom the record does not know, or not as one that has come, has more.
 bool ShardStep::is_behind_orphans(const Holder& best) {
   if (!in_.lost || accepts_loss() || broken(Broken::begin_over_loss)) return false;
@@ -321,6 +350,7 @@ void ShardStep::seal_and_lead() {
     }
   }
   if (seals.able.empty()) return say("nobody leads: nobody that is there has held its data");
+  if (!leaves_out_suspects(seals)) return;
   Holder& best = best_of(seals.able);
   if (is_behind_orphans(best)) return;
   if (broken(Broken::throttle_leaders) && !in_.take_slot(best.node, Slot::recovery)) return;

@@ -49,6 +49,7 @@ class ShardStep {
   bool is_behind_orphans(const Holder& best);
   bool is_level(const Holder& leader) const;
   Holder& best_of(const std::vector<Holder*>& able) const;
+  bool leaves_out_suspects(Seals& seals);
   void seal_if_suspect(const Holder& leader);
   bool waits_for_preferred(const Holder& leader, const Holder& wanted) const;
   void step_down();
