@@ -328,8 +328,9 @@ std::vector<std::unique_ptr<Term>> make_goals(const Problem& problem);
 // Bold: everything may be rearranged, and costs of moves count for what they are; for tight problems. Thrifty: on the way, being away from
 // home has a price of its own, which falls with the temperature: so what gains most, the large replicas, moves first, and few move at all.
 // Thrifty is the better one where moves are a good part of the cost, or where time is short for the size of the problem. Which of the two
-// ends better is hard to tell beforehand: who has two cores runs both, each on its own state (bench/roadef.cc).
-enum class Manner : std::uint8_t { bold, thrifty };
+// ends better is hard to tell beforehand: who has two cores runs both, each on its own state (bench/roadef.cc). Fine: the state is good already
+// and only what is uneven is to be put right, and nobody's home matters; for what is placed for the first time (search/refine.cc).
+enum class Manner : std::uint8_t { bold, thrifty, fine };
 // What searches side by side tell each other: where everything is, and what that costs more than their common start does.
 struct Meeting {
   Manner manner = Manner::thrifty;
@@ -341,6 +342,7 @@ struct ImproveOptions {
   std::function<bool()> stop;     // asked every thousand changes or so
   std::function<double()> spent;  // likewise: which part of a limit of the caller's own is gone; at 1 the search ends
   Manner manner = Manner::thrifty;
+  std::vector<std::uint8_t> movable;  // by replica: 0 where it stays; empty: all but the frozen ones may be moved
   // For searches side by side, with one start, one limit and both manners: called at a few points of the limit with what this one has, gives
   // back what the one with the least cost has, and of equal ones the first (search/detail/meet.h). Threads and waiting are the caller's.
   std::function<Meeting(Meeting)> meet;

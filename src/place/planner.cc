@@ -26,6 +26,7 @@ void put_right(Board& board) {
   detail::shrink(board);
   detail::repair(board);
   detail::grow(board);
+  detail::refine_movers(board);
 }
 
 void put_level(Board& board) {
@@ -58,6 +59,7 @@ void play(Board& board) {
       detail::allocate(board);
       if (board.options.budget == 0) board.budget = board.state->evaluated() + default_budget(board);
       detail::level_fresh(board);
+      detail::refine_fresh(board);
     }
     if (does(only, Only::balance)) put_level(board);
     board.unsettled = board.unsettled || !board.homeless.empty() || !board.hopeful.empty();

@@ -45,11 +45,14 @@ std::set<std::uint32_t> drawn(const Reach& reach, std::uint32_t replica) {
   return nodes;
 }
 
+Pick pick_of(const State& state) { return Pick(state, {}); }
+Reach reach_of(const State& state) { return Reach(state, pick_of(state).movable()); }
+
 TEST(Reach, LeavesOutNodesWhoseHeldRoomNeverSuffices) {
   // 6 of 10 are held on node 1 whoever leaves it, 2 on node 2.
   const Problem problem = plain_problem(3, 10, 10, {{5, 0}, {6, 1}, {2, 2}});
   const State state(problem);
-  const Reach reach(state);
+  const Reach reach = reach_of(state);
   EXPECT_FALSE(reach.could(0, 1));
   EXPECT_TRUE(reach.could(0, 2));
   EXPECT_EQ(drawn(reach, 0), (std::set<std::uint32_t>{0, 2}));
@@ -61,8 +64,8 @@ TEST(Reach, WhatIsNotHeldMayBecomeFree) {
   Problem problem = plain_problem(2, 10, 10, {{5, 0}, {6, 1}});
   problem.dimensions[0].held = false;
   const State state(problem);
-  EXPECT_TRUE(Reach(state).could(0, 1));
-  EXPECT_EQ(Reach(state).beyond(), 0);
+  EXPECT_TRUE(reach_of(state).could(0, 1));
+  EXPECT_EQ(reach_of(state).beyond(), 0);
 }
 
 // How many of a thousand draws are replica 0.
@@ -78,14 +81,14 @@ TEST(Pick, PrefersLargeReplicasWhileItIsHot) {
   for (std::uint32_t i = 0; i < 99; ++i) replicas.emplace_back(1, i % 3);
   const Problem problem = plain_problem(3, 10'000, 0, replicas);
   const State state(problem);
-  Pick pick(state);
+  Pick pick = pick_of(state);
   EXPECT_LT(picked_first(pick), 30) << "nothing is known of sizes yet";
   // At no soft limit a shift takes as much away as it adds; so half of the room below it decides what a size is worth.
   Problem uneven = problem;
   uneven.soft = {0, 100'000, 100'000};
   const State measured(uneven);
   Rng rng(2);
-  pick.measure(measured, Reach(measured), rng);
+  pick.measure(measured, reach_of(measured), rng);
   EXPECT_EQ(pick.by_scale().back(), 0u);
   pick.set(measured, 10, 0);
   EXPECT_GT(picked_first(pick), 400) << "half of the draws, and one in a hundred of the others";
@@ -105,9 +108,9 @@ TEST(Pick, FindsOthersThatAreAboutAsLarge) {
   problem.soft = {0, 1'000'000, 1'000'000, 1'000'000};
   const State state(problem);
   Rng rng(5);
-  Pick pick(state);
+  Pick pick = pick_of(state);
   EXPECT_LT(pick.like(0, rng), 256u) << "before they are measured, any";
-  pick.measure(state, Reach(state), rng);
+  pick.measure(state, reach_of(state), rng);
   const std::uint32_t replica = pick.by_scale()[128];
   int near = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -135,14 +138,18 @@ TEST(Pick, PrefersWhoIsAwayInTheEnd) {
   const Problem problem = hundred(20);
   State state(problem);
   exchange(state);
-  Pick pick(state);
+  Pick pick = pick_of(state);
   pick.set(state, 1, 0);
   EXPECT_LT(picked_first(pick), 30);
+  pick.set(state, 1, 0.8);
+  EXPECT_GT(picked_first(pick), 150) << "four in ten draws are for two";
+  EXPECT_LT(picked_first(pick), 260);
   pick.set(state, 1, 1);
-  EXPECT_GT(picked_first(pick), 200) << "half of the draws are for two";
-  EXPECT_LT(picked_first(pick), 320);
+  EXPECT_LT(picked_first(pick), 320) << "half";
+  pick.set(state, 1, 1, true);
+  EXPECT_GT(picked_first(pick), 400) << "nearly all";
   const State at_home(problem);
-  Pick nobody(at_home);
+  Pick nobody = pick_of(at_home);
   nobody.set(at_home, 1, 1);
   EXPECT_LT(picked_first(nobody), 30) << "nobody is away";
 }
@@ -150,7 +157,7 @@ TEST(Pick, PrefersWhoIsAwayInTheEnd) {
 // Of the swaps that are drawn for replica 0 first, how many in a hundred are with replica 1.
 int swapped_home(State& state) {
   Rng rng(1);
-  ChangeDraw draw(state, rng, Manner::bold);
+  ChangeDraw draw(state, rng, {.manner = Manner::bold});
   Trial trial(state);
   int all = 0, home = 0;
   for (int i = 0; i < 100'000; ++i) {
@@ -175,10 +182,45 @@ TEST(ChangeDraw, SwapsLeadHome) {
   EXPECT_EQ(swapped_home(frozen), 0) << "who may not move is nobody's partner";
 }
 
+// The end of the cooling is for what moves cost: it begins as cold as all else needs, and ends below what a move costs.
+TEST(Anneal, GoesOnToWhatMovesCost) {
+  Problem problem = plain_problem(4, 1'000'000, 0, {{100'000, 0}, {90'000, 0}, {80'000, 0}, {70'000, 0}});
+  problem.soft = {1'000'000, 0, 0, 0};
+  const auto end_of = [&](Manner manner) {
+    State state(problem);
+    Rng rng(1);
+    ChangeDraw draw(state, rng, {.manner = manner});
+    Anneal anneal(manner);
+    anneal.measure(state, draw, 1000);
+    anneal.set(1 - Anneal::homing_part);
+    const double cold = anneal.temperature();
+    anneal.set(0.9999);
+    return std::pair(cold, anneal.temperature());
+  };
+  const double without = end_of(Manner::bold).second;
+  EXPECT_FALSE(takes(Cost{{0, 0, 1e-19, 1, 0}}, 0)) << "what rounding leaves decides nothing";
+  EXPECT_FALSE(takes(Cost{{0, 0, -1e-19, 1, 0}}, 0));
+  problem.move_weight = 1;
+  problem.move_cost.assign(4, 1);
+  const auto [cold, end] = end_of(Manner::bold);
+  EXPECT_NEAR(cold, without, without / 10);
+  EXPECT_NEAR(end, 0.1, 0.01) << "a tenth of what a move costs";
+}
+
 TEST(Pick, LeavesOutWhatIsFrozenOrNowhere) {
   Problem problem = plain_problem(2, 10, 10, {{1, 0}, {1, none}, {1, 1}});
   problem.frozen = {1, 0, 0};
-  EXPECT_THAT(Pick(State(problem)).movable(), testing::ElementsAre(2));
+  EXPECT_THAT(pick_of(State(problem)).movable(), testing::ElementsAre(2));
+}
+
+TEST(Pick, KeepsToThoseThatMayBeMoved) {
+  const Problem problem = plain_problem(2, 10, 10, {{1, 0}, {1, 0}, {1, 1}});
+  const State state(problem);
+  const std::vector<std::uint8_t> movable = {0, 1, 0};
+  const Pick pick(state, movable);
+  EXPECT_THAT(pick.movable(), testing::ElementsAre(1));
+  EXPECT_TRUE(pick.may_move(1));
+  EXPECT_FALSE(pick.may_move(2));
 }
 
 TEST(Eject, ForcesALargeReplicaInAndMovesOthersOut) {
@@ -187,7 +229,7 @@ TEST(Eject, ForcesALargeReplicaInAndMovesOthersOut) {
   problem.dimensions[0].held = false;
   State state(problem);
   Rng rng(1);
-  ChangeDraw draw(state, rng, Manner::bold);
+  ChangeDraw draw(state, rng, {.manner = Manner::bold});
   Eject eject(state, rng, draw);
   Anneal anneal(Manner::bold);
   const Cost before = state.whole();
@@ -208,7 +250,7 @@ TEST(Eject, LeavesEverythingAsItWasIfTheChainIsNotTaken) {
   problem.dimensions[0].held = false;
   State state(problem);
   Rng rng(1);
-  ChangeDraw draw(state, rng, Manner::bold);
+  ChangeDraw draw(state, rng, {.manner = Manner::bold});
   Eject eject(state, rng, draw);
   const std::vector<Amount> usage = {state.usage(0)[0], state.usage(1)[0]};
   for (int i = 0; i < 20; ++i) {
@@ -235,7 +277,7 @@ TEST(Anneal, OnlyTheThriftyMannerHasAPriceOnBeingAway) {
     Rng rng(1);
     Anneal anneal(manner);
     EXPECT_EQ(anneal.away_price(), 0) << "before it is measured";
-    ChangeDraw draw(state, rng, manner);
+    ChangeDraw draw(state, rng, {.manner = manner});
     anneal.measure(state, draw, 1000);
     anneal.set(0.5);
     EXPECT_EQ(anneal.away_price() > 0, manner == Manner::thrifty);
@@ -322,6 +364,26 @@ TEST(Improve, ThriftyMovesNoMoreThanItMust) {
   for (std::uint32_t r = 0; r < problem.replicas(); ++r) moved += state.at(r) != state.home(r) ? 1 : 0;
   EXPECT_LE(moved, 8u) << "one of the large ones, and those for whom it would be above the soft limit";
   EXPECT_EQ(state.whole().tiers[Cost::level], 0.25 * static_cast<double>(moved));
+}
+
+// Level where only every second replica may be moved, chains included.
+TEST(Improve, FinelyMovesOnlyWhatMayBe) {
+  std::vector<std::pair<Amount, std::uint32_t>> replicas;
+  for (std::uint32_t i = 0; i < 200; ++i) replicas.emplace_back(1 + i % 7, i % 2);
+  Problem problem = plain_problem(10, 1000, 1000, replicas);
+  problem.dimensions[0].level_weight = 1;
+  problem.share.assign(10, 1);
+  State state(problem);
+  const double before = state.whole().tiers[Cost::level];
+  ImproveOptions options{.budget = 100'000, .manner = Manner::fine};
+  for (std::uint32_t i = 0; i < 200; ++i) options.movable.push_back(i % 4 < 2 ? 1 : 0);
+  Rng rng(4);
+  improve(state, rng, options);
+  EXPECT_LT(state.whole().tiers[Cost::level], before / 1.5);
+  for (std::uint32_t i = 0; i < 200; i += 4) {
+    EXPECT_EQ(state.at(i + 2), 0u);
+    EXPECT_EQ(state.at(i + 3), 1u);
+  }
 }
 
 }  // namespace

@@ -224,6 +224,12 @@ bool Board::may_leave(std::uint32_t replica) const {
   return true;
 }
 
+bool Board::told_to_stop() {
+  stopped_ = stopped_ || (options.stop && options.stop());
+  cut_short = cut_short || stopped_;
+  return stopped_;
+}
+
 bool Board::out_of_budget() {
   if (stopped_) return true;
   if (budget != 0 && state->evaluated() >= budget) stopped_ = true;

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "evenkeel/model/cluster.h"
@@ -206,12 +207,16 @@ struct Board {
     flags[group].waits |= static_cast<std::uint8_t>(what);
   }
   bool waits_for(std::uint32_t group, Wait what) const { return (flags[group].waits & static_cast<std::uint8_t>(what)) != 0; }
+  // What this round has moved so far, and why; some perhaps twice, and some that are back.
+  std::span<const std::pair<std::uint32_t, MoveReason>> moved() const { return touched_; }
   void begin_round();
   // Applies shifts, and remembers why.
   void move(const Trial& trial, MoveReason reason);
   // Writes the round's moves down, and lets them be done. False: nothing changed.
   bool end_round();
   bool out_of_budget();
+  // The same by the caller's own word alone, asked at once.
+  bool told_to_stop();
 
  private:
   std::vector<std::uint32_t> groups_on_troubled_nodes() const;

@@ -14,10 +14,14 @@ void shrink(Board& board);
 void repair(Board& board);
 // Shards with too few replicas get more.
 void grow(Board& board);
+// Where those go that must move anyway is searched over once more, where that left somebody beyond the tolerance.
+void refine_movers(Board& board);
 // New workloads and new shards, in file order, each request wholly or not at all; those of the workloads before `end`.
 void allocate(Board& board, std::uint32_t end = none);
 // What was placed for the first time is levelled together: requests that came one after the other could not.
 void level_fresh(Board& board);
+// The same once more by the general search, where that left it uneven.
+void refine_fresh(Board& board);
 // Nodes above a hard limit give some away.
 void keep_limits(Board& board);
 // Shards that could be spread better are.

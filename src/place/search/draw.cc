@@ -7,21 +7,27 @@ namespace {
 constexpr std::uint64_t of = 1024, swaps = 307, leads = 64;  // in 1024: how often these are drawn; all others are shifts
 // The thrifty manner has a price on being away, and needs this less.
 constexpr std::uint64_t homecoming_bold = 512, homecoming_thrifty = 300;
+constexpr std::uint64_t homecoming_of(Manner manner) {
+  return manner == Manner::fine ? 0 : manner == Manner::bold ? homecoming_bold : homecoming_thrifty;
+}
 constexpr int partners_looked_at = 3;
 constexpr std::uint64_t likes = 640;  // in 1024: partners that are about as large, of swaps that do not lead home
 
 }  // namespace
 
-ChangeDraw::ChangeDraw(State& state, Rng& rng, Manner manner)
-    : state_(state), rng_(rng), nodes_(state.problem().nodes), pick_(state), reach_(state) {
-  set(manner);
+ChangeDraw::ChangeDraw(State& state, Rng& rng, const ImproveOptions& options)
+    : state_(state), rng_(rng), nodes_(state.problem().nodes), pick_(state, options.movable), reach_(state, pick_.movable()) {
+  set(options.manner);
   const Problem& problem = state.problem();
-  if (problem.group_lead.empty()) return;
+  if (problem.group_lead.empty() || options.manner == Manner::fine) return;  // those who lead go on to
   for (std::uint32_t g = 0; g < problem.groups(); ++g)
     if (problem.group_lead[g] != none && state.leader(g) != none && state.row(g).size() > 1) led_.push_back(g);
 }
 
-void ChangeDraw::set(Manner manner) { homecoming_ = manner == Manner::bold ? homecoming_bold : homecoming_thrifty; }
+void ChangeDraw::set(Manner manner) {
+  homecoming_ = homecoming_of(manner);
+  pick_.prefer_away(manner != Manner::fine);
+}
 
 bool ChangeDraw::next(Trial& trial) {
   const std::uint64_t kind = rng_.next() % of;
@@ -48,7 +54,7 @@ std::uint32_t ChangeDraw::partner(std::uint32_t replica) {
   if (there.empty()) return replica;
   std::uint32_t other = there[rng_.below(there.size())];
   for (int i = 1; i < partners_looked_at && state_.home(other) == home; ++i) other = there[rng_.below(there.size())];
-  return is_frozen(state_.problem(), other) ? replica : other;
+  return pick_.may_move(other) ? other : replica;
 }
 
 bool ChangeDraw::swap(Trial& trial) {

@@ -15,7 +15,7 @@ constexpr std::size_t givers_drawn = 3;   // the largest of so many there
 }  // namespace
 
 Eject::Eject(State& state, Rng& rng, const ChangeDraw& draw)
-    : state_(state), rng_(rng), reach_(draw.reach()), probe_(state), by_size_(draw.pick().movable()) {
+    : state_(state), rng_(rng), pick_(draw.pick()), reach_(draw.reach()), probe_(state), by_size_(draw.pick().movable()) {
   const Problem& problem = state.problem();
   const std::size_t width = problem.width();
   soft_ = std::ranges::any_of(problem.dimensions, [](const Dimension& dimension) { return dimension.soft_weight > 0; });
@@ -62,7 +62,7 @@ std::uint32_t Eject::any_replica() {
   std::uint32_t best = none;
   for (std::size_t i = 0; i < givers_drawn && !there.empty(); ++i) {
     const std::uint32_t replica = there[rng_.below(there.size())];
-    if (best == none || size_[replica] > size_[best]) best = replica;
+    if (pick_.may_move(replica) && (best == none || size_[replica] > size_[best])) best = replica;
   }
   return best;
 }
@@ -97,7 +97,7 @@ std::uint32_t Eject::leaver(std::uint32_t node, std::uint32_t forced, const Exce
   for (std::size_t i = 0; i < leavers_tried; ++i) {
     const std::uint32_t replica = there[rng_.below(there.size())];
     if (replica == forced || (held && state_.home(replica) == node)) continue;
-    if (is_frozen(problem, replica)) continue;
+    if (!pick_.may_move(replica)) continue;
     const Amount load = problem.load(problem.replica_load[replica])[excess.dimension];
     const bool enough = load >= excess.amount, best_enough = best_load >= excess.amount;
     if (load > 0 &&

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "evenkeel/base/result.h"
 #include "evenkeel/place/engine.h"
@@ -38,7 +39,7 @@ class Search {
       : state_(state),
         rng_(rng),
         options_(options),
-        draw_(state, rng, options.manner),
+        draw_(state, rng, options),
         eject_(state, rng, draw_),
         anneal_(options.manner),
         meet_(options.meet),
@@ -67,6 +68,13 @@ class Search {
     for (std::size_t tier = 0; tier < one.tiers.size(); ++tier)
       if (std::abs(one.tiers[tier] - other.tiers[tier]) > 1e-6 * (1 + std::abs(other.tiers[tier]))) return false;
     return true;
+  }
+
+  static bool is_less(const Cost& one, const Cost& other) {
+    for (std::size_t tier = 0; tier < Cost::level; ++tier)
+      if (std::abs(one.tiers[tier] - other.tiers[tier]) > rounding) return one.tiers[tier] < other.tiers[tier];
+    return std::pair(one.tiers[Cost::level], one.tiers[Cost::last]) <
+           std::pair(other.tiers[Cost::level], other.tiers[Cost::last]);
   }
 
   static Cost less(Cost cost, const Cost& other) {
@@ -117,7 +125,7 @@ class Search {
 
   void paid(const Cost& delta) {
     cost_ += delta;
-    if (!(cost_ < best_cost_)) return;
+    if (!is_less(cost_, best_cost_)) return;
     best_.keep(state_);
     best_cost_ = cost_;
   }
@@ -155,7 +163,7 @@ class Search {
       if (part >= 1) return;
       const double far = progress(part);
       anneal_.set(far / cooling_part);
-      draw_.pick().set(state_, anneal_.temperature(), far);
+      draw_.pick().set(state_, anneal_.temperature(), far, anneal_.homing());
       if (meet_.exchange(state_, cost_, far, best_)) cost_ = less(state_.whole(), start_);
       if (part > known_after) weigh_chains(static_cast<double>(tried() - tried_before) / part);
       round();

@@ -12,16 +12,20 @@ namespace {
 constexpr int looks_each = 8;  // shifts of each replica
 // In temperatures, what shifts of a large one change. Beyond that nothing is taken that is worse, whatever is drawn.
 constexpr double large_from = 8, large_to = 1000;
-constexpr double preference_hot = 512;         // in 1024, at the start
-constexpr double preference_away = 512;        // in 1024, at the end
-constexpr std::uint64_t draws_a_round = 1024;  // about: from one temperature to the next
+constexpr double preference_hot = 512;            // in 1024, at the start
+constexpr double preference_away = 512;           // in 1024, at the end,
+constexpr std::uint64_t preference_homing = 900;  // and where only moves are left to be saved
+constexpr std::uint64_t draws_a_round = 1024;     // about: from one temperature to the next
 
 }  // namespace
 
-Pick::Pick(const State& state) {
-  const Problem& problem = state.problem();
-  for (std::uint32_t r = 0; r < problem.replicas(); ++r)
-    if (state.at(r) != none && !is_frozen(problem, r)) movable_.push_back(r);
+Pick::Pick(const State& state, std::span<const std::uint8_t> movable) : stays_(state.problem().frozen) {
+  const std::uint32_t replicas = state.problem().replicas();
+  stays_.resize(replicas);
+  for (std::uint32_t r = 0; r < replicas; ++r) {
+    if (state.at(r) == none || (!movable.empty() && movable[r] == 0)) stays_[r] = 1;
+    if (stays_[r] == 0) movable_.push_back(r);
+  }
 }
 
 void Pick::measure(const State& state, const Reach& reach, Rng& rng) {
@@ -61,13 +65,14 @@ std::uint32_t Pick::like(std::uint32_t replica, Rng& rng) const {
   return other < by_scale_.size() ? by_scale_[other] : any(rng);
 }
 
-void Pick::set(const State& state, double temperature, double progress) {
+void Pick::set(const State& state, double temperature, double progress, bool homing) {
   const auto first = std::ranges::lower_bound(scale_, temperature * large_from);
   const auto last = std::ranges::upper_bound(scale_, temperature * large_to);
   first_large_ = static_cast<std::uint64_t>(first - scale_.begin());
   large_ = static_cast<std::uint64_t>(last - first);
   preference_ = static_cast<std::uint64_t>(preference_hot * std::max(0.0, 1 - progress));
-  away_preference_ = static_cast<std::uint64_t>(preference_away * std::clamp(progress, 0.0, 1.0));
+  if (!prefers_away_) return;
+  away_preference_ = homing ? preference_homing : static_cast<std::uint64_t>(preference_away * std::clamp(progress, 0.0, 1.0));
   if (rounds_left_ > 0) {
     --rounds_left_;
     return;

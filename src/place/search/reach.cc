@@ -2,7 +2,7 @@
 
 namespace evenkeel::place {
 
-Reach::Reach(const State& state) : state_(state), spare_(state.problem().limit) {
+Reach::Reach(const State& state, std::span<const std::uint32_t> replicas) : state_(state), spare_(state.problem().limit) {
   const Problem& problem = state.problem();
   const std::size_t width = problem.width();
   for (std::size_t i = 0; i < spare_.size(); ++i) spare_[i] -= problem.base[i];
@@ -18,11 +18,13 @@ Reach::Reach(const State& state) : state_(state), spare_(state.problem().limit) 
       if (able[n] != 0) nodes_.push_back(n);
     first_.push_back(static_cast<std::uint32_t>(nodes_.size()));
   }
-  for (std::uint32_t r = 0; r < problem.replicas(); ++r) {
-    const std::uint32_t able = problem.families[problem.group_family[problem.replica_group[r]]].able;
-    list_of_.push_back(able);
-    if (nodes_.size() < lists_most && !spare_.empty()) add_list(r, first_[able + 1] - first_[able]);
-    able_ += first_[able + 1] - first_[able];
+  for (std::uint32_t r = 0; r < problem.replicas(); ++r)
+    list_of_.push_back(problem.families[problem.group_family[problem.replica_group[r]]].able);
+  const bool lists = !spare_.empty() && replicas.size() * problem.nodes <= pairs_most;
+  for (const std::uint32_t r : replicas) {
+    const std::uint32_t able_nodes = nodes(r);
+    if (lists && nodes_.size() < lists_most) add_list(r, able_nodes);
+    able_ += able_nodes;
     reached_ += nodes(r);
   }
 }

@@ -9,6 +9,7 @@
 // that it brings home. There are many nodes away and one at home: the price outweighs what chance alone would do, so that away are those
 // who have a reason, and while it is hot only the large ones have.
 
+#include <cmath>
 #include <cstdint>
 
 #include "evenkeel/base/rng.h"
@@ -18,10 +19,13 @@ namespace evenkeel::place {
 
 class ChangeDraw;
 
+// Less is what rounding leaves of sums that are nothing: tiers before that of levels are compared but for so much.
+inline constexpr double rounding = 1e-12;
+
 // Whether a change may be taken that may cost so much in the tier of levels.
 inline bool takes(const Cost& delta, double allowance) {
   for (std::size_t tier = 0; tier < Cost::level; ++tier)
-    if (delta.tiers[tier] != 0) return delta.tiers[tier] < 0;
+    if (std::abs(delta.tiers[tier]) > rounding) return delta.tiers[tier] < 0;
   const double worse = delta.tiers[Cost::level];
   return worse == 0 ? delta.tiers[Cost::last] <= 0 : worse < 0 || worse <= allowance;
 }
@@ -34,15 +38,19 @@ inline int more_away(const State& state, const Trial::Step& step) {
 
 class Anneal {
  public:
+  static constexpr double homing_part = 0.1;  // of the cooling: its end, which is for what moves cost
+
   explicit Anneal(Manner manner) : manner_(manner) {}
 
-  // Sets hot and cold by so many shifts of the state as it is; nothing is changed. Before that, nothing that is worse is taken.
+  // Sets hot and cold by so many shifts of the state as it is, or by how uneven that is; nothing is changed. Before that, nothing that is worse is taken.
   void measure(const State& state, ChangeDraw& draw, std::uint64_t looks);
 
   void set(Manner manner) { manner_ = manner; }
   // How far the cooling is: 0 hot, 1 cold, beyond that nothing that is worse is taken.
   void set(double progress);
   void freeze() { temperature_ = 0; }
+  // The end of the cooling, where there is one for what moves cost.
+  bool homing() const { return homing_; }
   double temperature() const { return temperature_; }
   // What being away from home costs at this temperature.
   double away_price() const;
@@ -54,7 +62,9 @@ class Anneal {
  private:
   Manner manner_;
   double typical_ = 0;      // what a worsening shift costs
+  double move_ = 0;         // what it costs to be away; 0: nothing
   double temperature_ = 0;  // 0: nothing that is worse
+  bool homing_ = false;
 };
 
 }  // namespace evenkeel::place

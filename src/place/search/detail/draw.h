@@ -21,7 +21,7 @@ namespace evenkeel::place {
 
 class ChangeDraw {
  public:
-  ChangeDraw(State& state, Rng& rng, Manner manner);
+  ChangeDraw(State& state, Rng& rng, const ImproveOptions& options);
 
   // Whether there is anything to try at all.
   bool possible() const { return pick_.possible() && nodes_ > 1; }

@@ -50,6 +50,7 @@ class Eject {
 
   State& state_;
   Rng& rng_;
+  const Pick& pick_;
   const Reach& reach_;
   Trial probe_;
   std::uint64_t probes_ = 0;

@@ -8,12 +8,14 @@
 // the end there are only small things to be put right and many of them. How large a replica is, is measured: what its shifts change.
 //
 // In the end all that is left to be won is often what moves cost, and only who is away can win it: where few are, nearly all draws would be
-// about others. So their part grows as that of the large ones shrinks, up to half. Who is away is looked up once in as many draws as there
+// about others. So their part grows as that of the large ones shrinks, up to half, and where there is nothing else left nearly all draws are
+// theirs. Who is away is looked up once in as many draws as there
 // are replicas: some of those on the list may be home again, which does no harm.
 //
 // Cost: a few shifts a replica once, O(log replicas) for each temperature, O(1) a draw; memory O(replicas).
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "evenkeel/base/rng.h"
@@ -22,17 +24,14 @@
 
 namespace evenkeel::place {
 
-inline bool is_frozen(const Problem& problem, std::uint32_t replica) {
-  return !problem.frozen.empty() && problem.frozen[replica] != 0;
-}
-
 class Pick {
  public:
-  // Picks among those that have a place and are not frozen.
-  explicit Pick(const State& state);
+  // Picks among those that have a place, are not frozen, and, where that is said by replica, may be moved.
+  Pick(const State& state, std::span<const std::uint8_t> movable);
 
   bool possible() const { return !movable_.empty(); }
   const std::vector<std::uint32_t>& movable() const { return movable_; }
+  bool may_move(std::uint32_t replica) const { return stays_[replica] == 0; }
   std::uint32_t any(Rng& rng) const {
     const std::uint64_t dice = rng.next() % of;
     if (dice < preference_ && large_ > 0) return by_scale_[first_large_ + rng.below(large_)];
@@ -45,8 +44,11 @@ class Pick {
 
   // Sorts them by what shifts of each change, in the tier of levels. Before that all are picked alike.
   void measure(const State& state, const Reach& reach, Rng& rng);
-  // How hot it is now, and how far the cooling is: 0 at its start, 1 at its end. To be called every thousand draws or so.
-  void set(const State& state, double temperature, double progress);
+  // How hot it is now, how far the cooling is (0 at its start, 1 at its end), and whether nothing but what moves cost is left to be won. To be
+  // called every thousand draws or so.
+  void set(const State& state, double temperature, double progress, bool homing = false);
+  // Whether those that are away are picked more often in the end; they are unless this is said.
+  void prefer_away(bool prefer) { prefers_away_ = prefer; }
   // What shifts of a replica change: the larger, the later in this order.
   const std::vector<std::uint32_t>& by_scale() const { return by_scale_; }
 
@@ -54,6 +56,7 @@ class Pick {
   static constexpr std::uint64_t of = 1024;
 
   std::vector<std::uint32_t> movable_;
+  std::vector<std::uint8_t> stays_;      // by replica: 1 where it is none of them
   std::vector<std::uint32_t> by_scale_;  // the same, the smallest first
   std::vector<double> scale_;            // parallel
   std::vector<std::uint32_t> rank_;      // by replica: its place among them
@@ -62,6 +65,7 @@ class Pick {
   std::vector<std::uint32_t> away_;    // a while ago
   std::uint64_t away_preference_ = 0;  // in 1024: draws that are theirs
   std::uint64_t rounds_left_ = 0;      // until they are looked up again
+  bool prefers_away_ = true;
 };
 
 }  // namespace evenkeel::place

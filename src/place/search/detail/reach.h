@@ -3,11 +3,12 @@
 // can. What is held until its owner has left never becomes free: that rules out most nodes in tight problems, and a draw among the others
 // is worth as many more.
 //
-// Cost: O(replicas × nodes × dimensions) once. A replica has a list of its own only if that leaves out an eighth of the able nodes or more,
+// Cost: O(replicas × nodes × dimensions) once, and nothing of that above `pairs_most` pairs of a replica and a node. A replica has a list of its own only if that leaves out an eighth of the able nodes or more,
 // and lists have `lists_most` entries at most, all together: beyond that nodes are drawn among the able ones. Looking whether one could be
 // on one node is O(dimensions).
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "evenkeel/base/rng.h"
@@ -17,14 +18,15 @@ namespace evenkeel::place {
 
 class Reach {
  public:
-  static constexpr std::size_t lists_most = std::size_t{1} << 22;
+  static constexpr std::size_t lists_most = std::size_t{1} << 22, pairs_most = std::size_t{1} << 28;
 
-  explicit Reach(const State& state);
+  // Only these have lists of their own.
+  Reach(const State& state, std::span<const std::uint32_t> replicas);
 
   bool could(std::uint32_t replica, std::uint32_t node) const;
   // How many nodes are drawn among for it.
   std::uint32_t nodes(std::uint32_t replica) const { return first_[list_of_[replica] + 1] - first_[list_of_[replica]]; }
-  // The part of the able nodes that is beyond reach, over all replicas: 0 where everybody could be everywhere.
+  // The part of the able nodes that is beyond reach, over all of these: 0 where everybody could be everywhere.
   double beyond() const { return able_ == 0 ? 0 : 1 - static_cast<double>(reached_) / static_cast<double>(able_); }
   // A node for the replica, drawn evenly; none if there is none. It may be one where the replica could not be.
   std::uint32_t any_node(std::uint32_t replica, Rng& rng) const {
