@@ -111,7 +111,8 @@ class Daemon::Work final : public PulseSink {
   ControllerEpoch office_;  // that the connections of nodes are of; 0: none
   bool was_active_ = false;
   std::optional<Instant> out_of_touch_;  // since when
-  Instant said_;                         // that it is
+  Instant said_;                         // that it is,
+  std::string said_why_;                 // and why
   Timer timer_, compact_timer_;
   std::deque<std::pair<Instant, store::Revision>> history_;  // when the store was where
 
@@ -203,8 +204,14 @@ void Daemon::Work::begin(Duration session_ttl) {
 // What changed since the last look: the office, and whether the store answers.
 void Daemon::Work::look() {
   const bool active = controller_->active();
-  if (std::exchange(was_active_, active) != active)
+  if (std::exchange(was_active_, active) != active) {
     log(Level::info, active ? "is active" : "stands by", {{"cluster", options_.cluster}});
+    // In a store that others share this may be a slip of the pen.
+    const auto& machine = controller_->machine();
+    if (active && !options_.own_store && machine.workloads().empty() && machine.nodes(loop_.now()).empty())
+      log(Level::warn, "nothing is known of this cluster; unless it is new, see that its name and its store are right",
+          {{"cluster", options_.cluster}});
+  }
   if (!active && office_ != ControllerEpoch{}) {
     office_ = {};
     pulses_->end_all();
@@ -217,13 +224,14 @@ void Daemon::Work::look() {
     said_ = {};
   } else {
     if (!out_of_touch_) out_of_touch_ = now;
-    // At first it is waited a little: at a start the first answer is on its way.
-    const Duration pause = said_ == *out_of_touch_ ? Duration(1s) : options_.said_again;
+    // At first it is waited a little: at a start the first answer is on its way. Another reason is said soon, but not each time it changes.
+    const auto why = watched_.why_not_ready();
+    const std::string what = why ? why->what : "";
+    const Duration pause = said_ == *out_of_touch_ ? Duration(1s) : what != said_why_ ? Duration(5s) : options_.said_again;
     if (said_ == Instant{} || now >= said_ + pause) {
-      const auto trouble = controller_->trouble();
-      log(Level::warn, trouble ? trouble->message + "; waiting for its end" : "the store does not answer; waiting for it",
-          {{"for", in_seconds(now - *out_of_touch_)}});
+      log(Level::warn, what, {{"for", in_seconds(now - *out_of_touch_)}});
       said_ = now;
+      said_why_ = what;
     }
   }
   timer_ = loop_.post_after(look_every, [this] { look(); });

@@ -29,7 +29,8 @@ void PlannerThread::run(const std::stop_token& stop) {
     waiting_.pop_front();
     lock.unlock();
     const Instant begun = loop_.now();
-    place::Plan plan = place::plan(problem);
+    place::Plan plan = place::plan(problem, {.stop = [&stop] { return stop.stop_requested(); }});
+    if (stop.stop_requested()) return;
     loop_.post([planned = planned_, took = loop_.now() - begun, answer = std::move(answer), plan = std::move(plan)]() mutable {
       planned(took);
       answer(std::move(plan));

@@ -166,17 +166,24 @@ def test_full(program):
         mount = 'mkdir -p "$0" && mount -t tmpfs -o size=32m tmpfs "$0" && exec "$@"'
         daemon.words = [*alone, "sh", "-c", mount, town.store.folder(), *daemon.words]
         town.begin()
-        folder = f"/proc/{daemon.process.pid}/root{town.store.folder()}"
+        pid = daemon.process.pid
+        folder = f"/proc/{pid}/root{town.store.folder()}"
+        town.run("store", "put", "/before", "it was full")
         fill(folder)
         put = [town.program, "store", "put", "--store", town.store.url(), "/full", "x" * 10000]
         refused = lambda: subprocess.run(put, capture_output=True, text=True, timeout=PATIENCE, env=town.environment)
-        town.until("a write is refused", lambda: refused().returncode != 0)
-        said = refused().stderr
-        expect("space" in said, f"and it says why: {said}")
+        town.until("a write is refused, and it says why", lambda: "space" in refused().stderr, why=lambda: refused().stderr)
+        # The daemons tell who asks, the one that has the store and the one that is told by it; the log says what is in the way.
+        for each in town.daemons:
+            town.until(f"{each.name} says so", lambda each=each: "writes" in each.page("/readyz") and "space" in each.page("/readyz"), why=lambda each=each: each.page("/readyz"))
+        town.until("its log and its metrics, too", lambda: "the store refuses writes" in daemon.log() and daemon.metrics("evenkeel_store_full") == [1])
         town.until_past(witness.now() + 2 * TTL * SECOND)
         expect(all(each.runs() for each in [*town.daemons, *town.nodes.values()]), "everybody goes on")
         os.remove(os.path.join(folder, "filler"))
         town.until_well(witness.now())
+        expect(daemon.process.pid == pid and daemon.runs(), "by itself")
+        town.until("the metrics say so", lambda: daemon.metrics("evenkeel_store_full") == [0])
+        expect(town.run("store", "get", "/before").rstrip() == "it was full", "what was there is there")
 
 
 def test_a_disk_that_fails(program):
@@ -189,7 +196,8 @@ def test_a_disk_that_fails(program):
         put = [town.program, "store", "put", "--store", town.store.url(), "/more", "x"]
         refused = lambda: subprocess.run(put, capture_output=True, text=True, timeout=PATIENCE, env=town.environment)
         town.until("a write is refused", lambda: "must be opened again" in refused().stderr, why=lambda: refused().stderr)
-        expect(daemon.runs(), "the daemon goes on, and answers what it knows")
+        town.until("the daemon says so", lambda: "must be opened again" in daemon.page("/readyz"), why=lambda: daemon.page("/readyz"))
+        expect(daemon.runs(), "it goes on, and answers what it knows")
         daemon.kill()
         daemon.start()
         town.until_well(witness.now())
@@ -209,6 +217,7 @@ def test_another_cluster(program, store):
         town.others.append(daemon)
         daemon.start()
         town.until("the other cluster has a node", lambda: len((daemon.ask("/api/v1/nodes") or {"nodes": []})["nodes"]) == 1)
+        town.until("somebody acts there", lambda: "is active" in daemon.log())
         town.until_well(witness.now())
 
 

@@ -45,13 +45,19 @@ SLOT = struct.Struct("=8Q")  # of ledger.cc: held, epoch, change, refuses, last,
 JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
 
+given_ports = set()  # by free_port: their servers may not be there yet, and then nothing else shows that they are taken
+
+
 def free_port():
-    """Below those that the kernel gives to outgoing connections, so that it stays free while its server is down."""
+    """Below those that the kernel gives to outgoing connections, so that it stays free while its server is down. None is given twice."""
     while True:
         port = random.SystemRandom().randrange(10000, 32000)
+        if port in given_ports:
+            continue
         with socket.socket() as trial:
             try:
                 trial.bind(("127.0.0.1", port))
+                given_ports.add(port)
                 return port
             except OSError:
                 pass
@@ -181,13 +187,20 @@ class Daemon(Process):
         return next(iter(self.metrics(name)), None)
 
     def status(self, path):
+        return self.get(path)[0]
+
+    def page(self, path):
+        return self.get(path)[1]
+
+    def get(self, path):
+        """Status and text, of problems too; 0 and nothing if there is no answer."""
         try:
             with urllib.request.urlopen(self.address() + path, timeout=5) as answer:
-                return answer.status
+                return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
-            return error.code
+            return error.code, error.read().decode()
         except OSError:
-            return 0
+            return 0, ""
 
 
 class Embedded:

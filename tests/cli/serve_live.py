@@ -111,9 +111,11 @@ def test_with_a_store_of_its_own(program):
         until(http, "/api/v1/workloads", lambda status, body: len(json.loads(body)["workloads"]) == 1)
         until(http, "/metrics", lambda status, body: "\nevenkeel_control_leaderless_shards 2\n" in body)
         # It counts what its store is asked. The answer is one for all who ask within a second.
-        asked = lambda kind, body: float(re.search(rf'^evenkeel_store_requests_total{{kind="{kind}"}} (\S+)$', body, re.MULTILINE).group(1))
-        before = get(http, "/metrics")[1]
-        expect("\nevenkeel_store_full 0\n" in before, "there is room")
+        def asked(kind, body):
+            found = re.search(rf'^evenkeel_store_requests_total{{kind="{kind}"}} (\S+)$', body, re.MULTILINE)
+            return float(found.group(1)) if found else -1
+
+        before = until(http, "/metrics", lambda status, body: "\nevenkeel_store_full 0\n" in body)  # there is room
         found = subprocess.run([program, "store", "get", "--store", store, "/evenkeel/pages/workloads/t1"], capture_output=True, text=True, timeout=PATIENCE)
         expect(found.returncode == 0, found.stderr)
         until(http, "/metrics", lambda status, body: asked("read", body) > asked("read", before) and asked("write", body) > asked("write", before))
@@ -148,6 +150,17 @@ def test_refusals(program):
             file.write("not a folder")
         world.refused(2, "--data", world.path("file"), "--store-listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
         end(first)
+
+
+def test_a_cluster_that_nobody_knows(program):
+    """In a store that others use, too, its name may be wrong. One of its own is new at some time."""
+    with World(program, listen=f"127.0.0.1:{free_port()}") as store, Daemons(program) as world:
+        daemon = world.serve("--store", "etcd://" + store.address, "--cluster", "pags")
+        expect(any("nothing is known of this cluster" in line for line in daemon.stderr), "it is said")
+        own = world.serve("--cluster", "pages", "--store-listen", "127.0.0.1:0")
+        expect(any("is active" in line for line in own.stderr), "it acts")
+        said = end(own)
+        expect("nothing is known" not in said, said)
 
 
 def test_standby_and_a_store_that_goes_away(program):

@@ -1,6 +1,7 @@
 #include "evenkeel/serve/detail/routes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -194,9 +195,13 @@ Response metrics(const Ask& ask) {
 }
 
 Response ready(const Ask& ask) {
-  const auto why = asked_early<std::optional<std::string>>(ask, [](const Watched& watched) { return watched.why_not_ready(); });
+  const auto why =
+      asked_early<std::optional<Watched::Waiting>>(ask, [](const Watched& watched) { return watched.why_not_ready(); });
   if (!why) return busy();
-  return *why ? problem(503, "Not ready", **why) : text("ready\n");
+  if (!*why) return text("ready\n");
+  std::string what = (*why)->what;
+  what.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(what.front())));
+  return problem(503, "Not ready", fmt::format("{}. {}", what, (*why)->advice));
 }
 
 Response healthy(const Ask& ask) {
@@ -250,14 +255,24 @@ class Shared {
 
 }  // namespace
 
-std::optional<std::string> Watched::why_not_ready() const {
-  constexpr std::string_view away = "The store does not answer; the daemon waits for it. See that it runs and can be reached.";
-  if (controller == nullptr) return std::string(away);
+std::optional<Watched::Waiting> Watched::why_not_ready() const {
+  const Waiting away{"the store does not answer; the daemon waits for it", "See that it runs and can be reached."};
+  if (controller == nullptr) return away;
   const auto trouble = controller->trouble();
-  if (!trouble) return controller->in_touch() ? std::nullopt : std::optional(std::string(away));
-  if (trouble->code == Code::conflict)
-    return fmt::format("The daemon waits for {}. Start it with another --name, or end the other process.", trouble->message);
-  return fmt::format("The daemon leaves the office to others: {}. Upgrade it, or put back what it can read.", trouble->message);
+  if (!trouble) return controller->in_touch() ? std::nullopt : std::optional(away);
+  const std::string& why = trouble->message;
+  switch (trouble->code) {
+    case Code::conflict:
+      return Waiting{"the daemon waits for " + why, "Start it with another --name, or end the other process."};
+    case Code::refused:
+      return Waiting{"the store refuses writes: " + why,
+                     "Where space is missing, make room, and all goes on by itself; where its disk fails, mend that and start "
+                     "the store's process again."};
+    case Code::unknown_outcome:
+      return Waiting{"the store does not answer writes as it should: " + why, "See that it runs, can be reached and has space."};
+    default:
+      return Waiting{"the daemon leaves the office to others: " + why, "Upgrade it, or put back what it can read."};
+  }
 }
 
 std::vector<Route> routes(Ask ask) {

@@ -27,8 +27,11 @@ struct Watched {
   Counted counted;
   std::function<StoreMeasured()> own_store;  // empty: the store is another one's
 
-  // In a sentence or two, with what to do.
-  std::optional<std::string> why_not_ready() const;
+  // What it waits for, in words that a sentence begins with, and what to do, in a sentence. Nothing: it is ready.
+  struct Waiting {
+    std::string what, advice;
+  };
+  std::optional<Waiting> why_not_ready() const;
   Answerer answerer() const { return {cluster, controller->active(), controller->in_touch(), controller->active_one(), self}; }
 };
 

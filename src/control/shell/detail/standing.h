@@ -1,6 +1,6 @@
 #pragma once
-// Standing: what keeps a controller from its office though the store answers. Its name may be another process's; and the controllers' epoch may have been
-// written by a newer version, so that nobody who cannot read it may raise it.
+// Standing: what keeps a controller from its office though the store answers. Its name may be another process's; the store may take no writes, since
+// it is full; and the controllers' epoch may have been written by a newer version, so that nobody who cannot read it may raise it.
 
 #include <optional>
 #include <string>
@@ -28,8 +28,7 @@ class Standing {
 
   // While it has no session. As the last attempt found; during the first one, as the key says.
   std::optional<Error> trouble_with_name() const {
-    if (not_opened_ && (not_opened_->code == Code::unavailable || not_opened_->code == Code::unknown_outcome))
-      return std::nullopt;
+    if (not_opened_ && not_opened_->code == Code::unavailable) return std::nullopt;
     if (not_opened_) return not_opened_->code == Code::conflict ? not_opened_->in("its name") : not_opened_;
     const auto other = seen_ ? store::parse_session_beat(*seen_) : Result<store::Beat>(fail(Code::not_found, "nobody"));
     if (!other || other->ended || other->identity == identity_) return std::nullopt;
