@@ -82,6 +82,11 @@ std::vector<std::string> standstill_of(const control::Snapshot& seen, const std:
   return {heading, *still};
 }
 
+void follow(Session& session, const Outside& outside, OpenCluster& cluster, Interrupt& interrupt, const Followed& followed,
+            Duration within) {
+  Follower(session, outside, cluster, interrupt, followed, within).follow();
+}
+
 void operate_and_follow(Session& session, const ClusterReach& reach, const ChangeOptions& options, const WaitOptions& wait,
                         const std::function<Result<control::Changes>(const control::Snapshot&)>& decide,
                         const std::string& question, const Followed& followed) {
@@ -96,7 +101,7 @@ void operate_and_follow(Session& session, const ClusterReach& reach, const Chang
   std::string written;
   if (!change(session, *outside, *cluster, decide(*seen), options, question, wait.wait ? &written : nullptr) || !wait.wait)
     return;
-  Follower(session, *outside, *cluster, *interrupt, followed, wait.within).follow();
+  follow(session, *outside, *cluster, *interrupt, followed, wait.within);
   if (session.status == Exit::done) session.print(written);
 }
 

@@ -39,6 +39,10 @@ struct Followed {
 // What keeps everything still, in that form, with a heading; empty: nothing.
 std::vector<std::string> standstill_of(const control::Snapshot& seen, const std::string& heading);
 
+// Shows how far it is until it is done; for how long at most: 0, as long as it takes. The session knows how it ended.
+void follow(Session& session, const Outside& outside, OpenCluster& cluster, Interrupt& interrupt, const Followed& followed,
+            Duration within);
+
 // Reads the documents of these kinds, decides, makes the change; and with --wait follows it. What was written is printed at the end.
 void operate_and_follow(Session& session, const ClusterReach& reach, const ChangeOptions& options, const WaitOptions& wait,
                         const std::function<Result<control::Changes>(const control::Snapshot&)>& decide,

@@ -278,6 +278,30 @@ def test_a_deletion_is_waited_for(program):
         ends_with(process, "t1 is gone", "workload/t1 written\n")
 
 
+def test_what_was_applied_is_waited_for(program):
+    with Cluster(program) as world:
+        world.fill()
+        same = world.write("same.yaml", "workloads: [{name: t1, shards: 2, replicas: 3}]")
+        said = world.do("apply", "-f", same, "--yes", "--wait").stderr
+        expect("so already" in said and "all 2 shards are served in full" in said, said)
+        more = world.write("more.yaml", "workloads: [{name: t1, shards: 2, replicas: 3}, {name: t3, shards: 1, replicas: 2}]")
+        late = world.do("apply", "-f", more, "--yes", "--wait", "--within", "1ms", status=5).stderr
+        expect("1 shards are not served in full after 1ms; what was written goes on without us" in late, late)
+        world.run("del", ROOT + "workloads/t3")
+        process = wait_for(world, "apply", "-f", more, "--yes")
+        said_until(process, "2 of 3 shards are served in full")
+        holders = [holder("n1", "leader", may_be="leader"), holder("n2", "follower")]
+        world.put("shards/t3/0", shards=[{"shard": 0, "version": [1, 1], "told": [1, 1], "has_data": True, "placement": ["n1", "n2"], "holders": holders}])
+        world.put("view/t3/0", shards_in_all=1, key_map="hash", hash_version=1, shards=[{"shard": 0, "version": [1, 1], "leader": "n1", "others": [["n2", "follower"]]}])
+        for node, state in (("n1", "leader"), ("n2", "follower")):
+            world.put(f"reports/{node}/t3/0", incarnation=identity(node), data="d-" + node, obeyed=[1, 1], replicas=[{"shard": 0, "state": state, "version": [1, 1], "last": 1, "progress": 1}])
+        ends_with(process, "all 3 shards are served in full", "workload/t3 written\n")
+        world.run("del", ROOT + "view/t3/0")
+        world.do("cluster", "freeze", "--reason", "new switch")
+        said = world.do("apply", "-f", more, "--yes", "--wait", status=1).stderr
+        expect("nothing is placed as things are:" in said and "`evenkeel cluster unfreeze`" in said, said)
+
+
 def test_nobody_controls_it(program):
     with Cluster(program) as world:
         world.fill()
