@@ -346,6 +346,20 @@ TEST(Suspects, DoNotLeadAgainBecauseTheyAreAhead) {
   EXPECT_NE(bench.shard().view.leader, leader);
 }
 
+// In a record that was made again of what was found, after the store was put back, nobody knows who else had all: who has the most leads.
+TEST(Suspects, LeadAgainWhereNobodyKnowsWhoHasAll) {
+  Bench bench;
+  const NodeId leader = pulsing(bench, Fencing::epoch);
+  bench.node(leader.str()).held.at(s0).progress = 5;
+  const Key key{.kind = Key::Kind::shards, .workload = s0.workload};
+  RecordBucket records = *bench.stored<RecordBucket>(key);
+  records.shards.front().rebuilt = true;
+  bench.feed(PulseBroken{leader});
+  bench.put(key, records);
+  bench.run(500ms);
+  EXPECT_EQ(bench.shard().view.leader, leader) << bench.why();
+}
+
 // One of the others says nothing: it is waited for a moment, and then whoever has all that was acknowledged leads.
 TEST(Suspects, LeadAgainIfNobodyElseHasAll) {
   Bench bench;

@@ -279,9 +279,10 @@ Holder& ShardStep::best_of(const std::vector<Holder*>& able) const {
 
 // A suspect that still reaches the store is sealed like everybody, and may be a write ahead that nobody was promised. If enough others are sealed,
 // one of them knows all that was, and the suspect is not needed; who of them is well and still to be sealed is waited for a moment. False: so it is.
+// Where the record may be of an older history, nobody knows who they are that it was acknowledged to: then who has the most is all that is left.
 bool ShardStep::leaves_out_suspects(Seals& seals) {
   const auto is_suspect = [&](const Holder& holder) { return facts(holder).node != nullptr && facts(holder).node->suspect; };
-  if (spec_.control.acks == 0 || accepts_loss() || !is_suspect(best_of(seals.able))) return true;
+  if (spec_.control.acks == 0 || in_.lost || accepts_loss() || !is_suspect(best_of(seals.able))) return true;
   std::size_t well = 0;
   std::vector<std::string> awaited;
   for (const Holder& holder : next_.holders) {
