@@ -96,6 +96,7 @@ chaos: ## Break a cluster of real processes, round after round: ROUNDS=100 SEED=
 	@scripts/setup build test
 	@scripts/build release evenkeel ledger evenkeel_later ledger_later
 	python3 -B tests/chaos/versions.py build/evenkeel --store $(or $(STORE),embedded) --fencing $(or $(FENCING),session)
+	python3 -B tests/chaos/formats.py build/evenkeel --store $(or $(STORE),embedded)
 	python3 -B tests/chaos/cuts.py build/evenkeel --long --network wires --store $(patsubst embedded,served,$(or $(STORE),embedded)) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
 	python3 -B tests/chaos/cuts.py build/evenkeel --long --network namespaces --store $(patsubst embedded,served,$(or $(STORE),embedded)) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
 	python3 -B tests/chaos/rollout.py build/evenkeel --store $(or $(STORE),embedded)

@@ -15,6 +15,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -190,7 +191,10 @@ def member(round, one):
 
 
 def kill_member(round):
-    kill(round, member(round, round.rng.choice(round.town.store.members)))
+    """One that does not lead, where there is one: kill_store_leader has the other. While nobody acts the store may have no leader, and any will do."""
+    members = round.town.store.members
+    leader = round.town.store.leader() if len(members) > 1 and not round.nobody_acts else None
+    kill(round, member(round, round.rng.choice([each for each in members if each is not leader])))
 
 
 def kill_store_leader(round):
@@ -235,8 +239,9 @@ FAULTS = {fault.__name__: fault for fault in (
 PARTINGS = {fault.__name__: fault for fault in (part_member, part_store_leader, split)}
 KNOWN = {"wires": FAULTS, "namespaces": FAULTS | PARTINGS}
 
-# The first rounds of every run, so that a short one has met what matters; then the dice decide.
-KILLING = (("kill_node",), ("kill_zone",), ("pause_node",), ("kill_daemon",), ("cut_node", "kill_store_leader"), ("pause_zone", "kill_daemon"))
+# The first rounds of every run, so that a short one has met what matters; then the dice decide. With seed 1 the first and the fourth of those that kill are in a
+# hurry, where nobody looks whether others lead meanwhile; so what matters most is not there.
+KILLING = (("kill_node",), ("kill_zone",), ("kill_member", "kill_node"), ("pause_node",), ("cut_node", "kill_store_leader"), ("pause_zone", "kill_daemon"))
 CUTTING = (("split",), ("cut_zone", "part_store_leader"), ("alone_node",), ("part_member", "cut_daemon"), ("silence_all",))
 OPENING = {"wires": KILLING, "namespaces": CUTTING + KILLING}
 
@@ -308,9 +313,9 @@ def main():
                 print(f"round {number}: {' and '.join(faults)}{'' if calm else ', in a hurry'}: {went}", flush=True)
             town.until_well(witness.now())
             print("ok:", town.witness.tally(), flush=True)
-        except (Failed, OSError) as error:
+        except (Failed, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
             town.keep = True
-            print(f"FAILED: --store {given.store} --fencing {given.fencing} --network {given.network} --seed {given.seed} --first {number} --rounds 1: {error}\nwhat everybody said is in {town.folder}", flush=True)
+            print(f"FAILED: --store {given.store} --fencing {given.fencing} --network {given.network} --seed {given.seed} --first {number} --rounds 1: {type(error).__name__}: {error}\nwhat everybody said is in {town.folder}", flush=True)
             return 1
     return 0
 

@@ -9,6 +9,7 @@ If hardly anybody is heard, nobody is suspect: the controller doubts itself. --l
 """
 import argparse
 import random
+import subprocess
 import sys
 import time
 
@@ -290,9 +291,9 @@ def main():
                 print(f"{what}: {time.monotonic() - begun:.1f} s", flush=True)
             town.until_well(witness.now())
             print("ok:", town.witness.tally(), flush=True)
-        except (Failed, OSError, LookupError) as error:
+        except (Failed, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
             town.keep = True
-            print(f"FAILED: --fencing {given.fencing} --store {given.store} --network {given.network} --seed {given.seed}: {what}: {error}\nwhat everybody said is in {town.folder}", flush=True)
+            print(f"FAILED: --fencing {given.fencing} --store {given.store} --network {given.network} --seed {given.seed}: {what}: {type(error).__name__}: {error}\nwhat everybody said is in {town.folder}", flush=True)
             return 1
     return 0
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """A document of a higher format than this version reads: it is refused, and that is said; nothing else stands still; and once it is replaced it is followed again.
 
-Usage: formats.py PROGRAM [PART OF A TEST'S NAME]
+Usage: formats.py PROGRAM [PART OF A TEST'S NAME] [--store embedded|etcd|zookeeper]
 """
 import json
 import sys
 
 import witness
-from world import CLUSTER, TTL, WORKLOAD, World, expect, run_tests
+from world import CLUSTER, TTL, WORKLOAD, World, expect, run_on_store
 
 SECOND = witness.SECOND
 SHARDS = 60
@@ -15,8 +15,8 @@ HIGHER = 99
 ROOT = f"/evenkeel/{CLUSTER}/"
 
 
-def world(program):
-    return World(program, shards=SHARDS, nodes=6)
+def world(program, store):
+    return World(program, store, shards=SHARDS, nodes=6)
 
 
 def raise_format(town, key):
@@ -40,6 +40,11 @@ def until_refused(town, key, process):
     town.until(f"{process.name} says that it does not read {key}", lambda: refusal(key) in process.log())
 
 
+def told(daemon):
+    """What happened, as that daemon says; nothing, if it does not answer."""
+    return [event["text"] for event in (daemon.ask("/api/v1/events") or {"events": []})["events"]]
+
+
 def fail_over(town, name, spare=()):
     """That node dies, and others lead what it led, but for these shards."""
     town.nodes[name].kill()
@@ -56,16 +61,15 @@ def take_over(town):
     town.until("a daemon acts", town.active)
 
 
-def test_a_workload(program):
+def test_a_workload(program, store):
     """What was known of it holds, also for a fail-over. A new controller knows nothing, and leaves everything as it is."""
     key = f"workloads/{WORKLOAD}"
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         old = raise_format(town, key)
         for daemon in town.daemons:
             until_refused(town, key, daemon)
-        told = town.active().ask("/api/v1/events")["events"]
-        expect(any(refusal(key) in event["text"] for event in told), f"the daemon tells whoever asks: {told}")
+        town.until("the daemon that acts tells whoever asks", lambda: (active := town.active()) and any(refusal(key) in text for text in told(active)))
         fail_over(town, "n1")
         town.nodes["n1"].start()
         take_over(town)
@@ -79,9 +83,9 @@ def test_a_workload(program):
         town.until_well(witness.now())
 
 
-def test_a_target(program):
+def test_a_target(program, store):
     """The node goes on with what it was told before, and the others are not concerned. The next one that it can read it follows."""
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         key = f"targets/n1/{WORKLOAD}/0"
         node = town.nodes["n1"]
@@ -99,9 +103,9 @@ def test_a_target(program):
         town.until_well(witness.now())
 
 
-def test_records(program):
+def test_records(program, store):
     """The truth about some shards: they rest, and the others do not."""
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         key = f"shards/{WORKLOAD}/0"
         spare = [record["shard"] for record in json.loads(town.run("store", "get", ROOT + key))["shards"]]
@@ -119,9 +123,9 @@ def test_records(program):
         town.until_well(witness.now())
 
 
-def test_an_operators_word_about_a_node(program):
+def test_an_operators_word_about_a_node(program, store):
     """What was known of that node holds, and no command writes over it."""
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         key = "nodes/n1"
         town.run("node", "set", "n1", "labels.disk=ssd")
@@ -142,15 +146,15 @@ def until_unfit(town, key):
     """No daemon acts, or keeps another from it, and each says why, also one that has just been started."""
     for daemon in town.daemons:
         town.until(f"{daemon.name} is not ready", lambda: daemon.status("/readyz") == 503)
-        town.until(f"{daemon.name} tells of it", lambda: any(f"format {HIGHER}" in event["text"] for event in daemon.ask("/api/v1/events")["events"]))
+        town.until(f"{daemon.name} tells of it", lambda: any(f"format {HIGHER}" in text for text in told(daemon)))
         expect(key in daemon.log(), f"{daemon.name} has {key} in its log")
     town.until("nobody acts", lambda: town.active() is None)
 
 
-def test_the_controllers_epoch(program):
+def test_the_controllers_epoch(program, store):
     """Nobody who cannot read it raises it. The office is free for one who can; services go on meanwhile."""
     key = "controller_epoch"
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         old = raise_format(town, key)
         until_unfit(town, key)
@@ -164,10 +168,10 @@ def test_the_controllers_epoch(program):
         town.until_well(witness.now())
 
 
-def test_the_office(program):
+def test_the_office(program, store):
     """Who has it cannot be read: it may be somebody, so nobody takes it."""
     key = "controller"
-    with world(program) as town:
+    with world(program, store) as town:
         town.begin()
         raise_format(town, key)
         until_unfit(town, key)
@@ -180,4 +184,4 @@ def test_the_office(program):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(globals()))
+    sys.exit(run_on_store(globals()))

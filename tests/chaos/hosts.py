@@ -207,4 +207,5 @@ type filter hook ingress devices = {{ {ports} }} priority 0
     def close(self):
         """For another network in the same process; otherwise the kernel would do it."""
         super().close()
-        run(["sh", "-e"], "".join(f"ip link delete {host.port}\nip netns delete {host.name}\n" for host in self.hosts.values()))
+        words = "".join(f"ip link delete {host.port}\nip netns delete {host.name}\n" for host in self.hosts.values())
+        subprocess.run(["sh"], input=words, capture_output=True, text=True, timeout=PATIENCE, check=False)

@@ -11,6 +11,7 @@
 //   w SHARD EPOCH TIME                may_lead was asked after that time, and said yes: it writes
 //   a SHARD EPOCH TIME POSITION       enough copies have it, may_lead was asked again after that time: it is acknowledged
 //
+// An epoch's `g` comes before its first `w` or `a`, and all that a process says goes through one connection: the witness relies on it.
 // With `--asks no` it never asks may_lead: then the witness has something to find.
 // Times are of the clock that goes on while the host sleeps, in nanoseconds. What is written down outlives the process, not the host: it is not synced.
 

@@ -58,7 +58,7 @@ def test_another_disk(program, store):
         town.begin()
         second = twin(town, "n1", "another.data")
         take_over_and_come_back(town, second)
-        expect(acts(town, second), "the name is the second's, with its own disk")
+        town.until("the name is the second's, with its own disk", lambda: acts(town, second))
         town.until_well(witness.now())
         second.kill()
         town.until("the first has its name again", lambda: acts(town, town.nodes["n1"]))

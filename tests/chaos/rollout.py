@@ -112,7 +112,7 @@ def roll(town, order, how, seed):
     words = [town.program, "rollout", "--yes", *ORDERS[order], *(["--seed", str(seed)] if order == "random" else []), "-o", "json", "--", sys.executable, "-c", COMMAND, door.path, "{node}"]
     environment = {**town.environment, "EVENKEEL_STORE": town.store.url(), "EVENKEEL_CLUSTER": CLUSTER}
     with open(town.path("rollout.out"), "w+", encoding="utf-8") as out, open(town.path("rollout.log"), "w+", encoding="utf-8") as log:
-        process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=log)
+        process = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *words], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=log)
 
         def over():
             look.again()

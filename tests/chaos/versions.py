@@ -11,6 +11,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import time
 
@@ -137,7 +138,7 @@ def main():
             back(town)
             expect(not complaints(town), "everybody reads everything:\n  " + "\n  ".join(complaints(town)[:10]))
             print("ok:", town.witness.tally(), flush=True)
-        except (Failed, OSError, LookupError) as error:
+        except (Failed, OSError, ValueError, LookupError, subprocess.SubprocessError) as error:
             town.keep = True
             print(f"FAILED: {type(error).__name__}: {error}\nwhat everybody said is in {town.folder}", flush=True)
             return 1

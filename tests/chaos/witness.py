@@ -1,9 +1,10 @@
 """Who watches over a cluster of ledgers from outside: every leader says to it what it does, and it knows what must not be.
 
 It stands for the third system that a service writes to: it takes a write only if no higher epoch was seen. What it holds, shard by shard, in
-whatever order things are heard:
+whatever order processes are heard:
 
-- an epoch is given to one process;
+- an epoch is given to one process, which says so before it acts at it, in the one stream that it ever has. Nobody else acts at it, and nobody at one that was
+  given to nobody;
 - nobody may lead after somebody was given a higher epoch, by the one clock of this host. Not with `fencing: epoch`, where one who does not know yet that it is
   fenced off is only refused by all;
 - whoever leads has everything that was acknowledged at lower epochs.
@@ -51,6 +52,8 @@ class Witness:
         self.grants += 1
         if epoch in shard.granted:
             self.complain(f"shard {name}: epoch {epoch} was given to {shard.granted[epoch][0]} and to {who}")
+        elif epoch in shard.wrote and shard.wrote[epoch][0] != who:
+            self.complain(f"shard {name}: epoch {epoch} was given to {who}, and {shard.wrote[epoch][0]} has written at it")
         shard.granted[epoch] = (who, at, position)
         shard.top = max(shard.top, epoch)
         for earlier, (other, latest) in shard.wrote.items():
@@ -82,10 +85,10 @@ class Witness:
             shard.well = at
 
     def at_its_time(self, who, name, shard, epoch, at):
+        given = shard.granted.get(epoch)
+        if given is None or given[0] != who:
+            self.complain(f"shard {name}: {who} acts at epoch {epoch}, which was given to {given[0] if given else 'nobody'}")
         if epoch == shard.top:
-            given = shard.granted.get(epoch)
-            if given and given[0] != who:
-                self.complain(f"shard {name}: {who} acts at epoch {epoch}, which was given to {given[0]}")
             return
         for later, (other, since, _) in shard.granted.items():
             if self.alone and later > epoch and at > since:
