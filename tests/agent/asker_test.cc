@@ -78,6 +78,14 @@ TEST(Command, ThatFloodsIsReadOnAndCut) {
   EXPECT_EQ(run("head -c 9000000 /dev/zero").error().code, Code::too_large);
 }
 
+// Its time is looked at between two reads, however much there is to read.
+TEST(Command, ThatFloodsForEverIsEndedWhenItsTimeIsOver) {
+  for (const char* before : {"", "trap '' TERM; "}) {
+    const auto ended = run(std::string(before) + "yes >&2 & exec yes", {.within = 50ms, .grace = 50ms});
+    EXPECT_THAT(ended.error().message, StartsWith("overdue, ended after 50ms")) << before;
+  }
+}
+
 TEST(Command, IsEndedWhenItsTimeIsOver) {
   const auto ended = run("echo so far >&2; " + std::string(hang), {.within = 50ms});
   EXPECT_EQ(ended.error(), (Error{Code::unavailable, "overdue, ended after 50ms: so far"}));

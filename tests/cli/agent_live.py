@@ -21,6 +21,7 @@ from store_live import free_port
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXAMPLE = os.path.join(ROOT, "examples/agent/node.sh")
+EXAMPLE_FILE = os.path.join(ROOT, "examples/agent/shell.yaml")
 SHARDS = 6
 
 
@@ -95,6 +96,8 @@ def test_a_service_in_shell(program):
         world.until("all are led", world.led)
         world.until("each leads some", lambda: all(world.leads(name) > 0 for name in agents))
         expect({node["version"] for node in world.ask("node", "list")} == {world.ask("version")["version"]}, "each says what it runs")
+        dry = world.run("apply", "-f", EXAMPLE_FILE, "--dry-run")
+        expect("workload/shell (new)" in dry, dry)
         # Whoever leads may; at another epoch, or who does not lead, may not.
         def who_may(number):
             return [name for name, agent in agents.items() if get(agent.said["agent"], f"/may_lead/t1/0?epoch={number}")[0] == 200]

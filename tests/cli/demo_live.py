@@ -5,6 +5,7 @@ Usage: demo_live.py PROGRAM [PART OF A TEST'S NAME]
 
 Nothing here waits for time to pass: a test asks until something is so, or waits for a line or the end of a process.
 """
+import contextlib
 import json
 import os
 import re
@@ -145,6 +146,27 @@ def test_nodes_come_and_go_and_nothing_is_lost(program):
         demo.ends(added=1000)
 
 
+@contextlib.contextmanager
+def own_node(program, hints, environment):
+    """The seventh node, by the line that is shown: no part of the demo, and it keeps its data elsewhere. It is in the cluster."""
+    (line,) = [line for line in hints.splitlines() if "--name n7" in line]
+    environment = {**environment, "EVENKEEL_STORE": re.search(r"EVENKEEL_STORE=(\S+)", hints).group(1)}
+
+    def is_there():
+        done = subprocess.run([program, "node", "list", "-o", "json"], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+        return done.returncode == 0 and any(node["node"] == "n7" and node["state"] == "there" for node in json.loads(done.stdout))
+
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(["bash", "-c", "exec " + line], cwd=ROOT, env={**environment, "TMPDIR": folder}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            until("n7 is there", is_there)
+            (data,) = os.listdir(folder)
+            yield process, os.path.join(folder, data)
+        finally:
+            process.kill()
+            process.wait()
+
+
 def test_at_a_terminal_it_fits_and_ctrl_c_ends_it(program):
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "DATA": folder, "PORTS": "free", "TTL": "2s", "BUILD": os.path.dirname(program)}
@@ -157,17 +179,21 @@ def test_at_a_terminal_it_fits_and_ctrl_c_ends_it(program):
                 pids = [int(line.split()[1]) for line in file]
             expect(len(pids) == 8 and all(lives(pid) for pid in pids), f"{pids}")
             with open(os.path.join(folder, run, "hints"), encoding="utf-8") as file:
-                expect("--name n7" in file.read(), "all that can be tried")
+                hints = file.read()
+            expect("--name n7" in hints and "rollout" in hints, "all that can be tried")
             frame = frames(screen.text)[2].removesuffix("\n")
             lines = frame.split("\n")
             expect(len(lines) < 24 and all(len(line) <= 80 for line in lines), frame)
             expect(re.search(r"^z3 +n6 +there +30 ", frame, re.MULTILINE) and re.search(r"^demo +\w+ +60 ", frame, re.MULTILINE), frame)
             expect("Ctrl-C ends it all" in frame and "adds acknowledged" in lines[-1], frame)
-            screen.type("\x03")
-            status, _, _ = screen.ends()
-            expect(status == 0, screen.text[-2000:])
-            expect(not any(lives(pid) for pid in pids), "nothing is left running")
-            expect(os.listdir(folder) == [], "nor on disk")
+            screen.until("what there is room for when all is well", lambda text: any("rollout" in one and "--name n7" in one and "adds acknowledged" in one for one in frames(text)))
+            with own_node(program, hints, environment) as (n7, data):
+                screen.type("\x03")
+                status, _, _ = screen.ends()
+                expect(status == 0, screen.text[-2000:])
+                expect(not any(lives(pid) for pid in pids), "nothing is left running")
+                expect(os.listdir(folder) == [], "nor on disk")
+                expect(n7.poll() is None and os.path.exists(os.path.join(data, "evenkeel.id")), "what the demo did not start goes on, with its data")
 
 
 def test_a_rolling_restart(program):
