@@ -45,10 +45,10 @@ install(FILES packaging/prometheus-alerts.yaml packaging/grafana-dashboard.json 
 foreach(module ${EVENKEEL_INSTALLED_MODULES})
   add_dependencies(product evenkeel_${module})
   install(TARGETS evenkeel_${module} EXPORT Evenkeel ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-  # A library that is a part of a module has its headers with the module's.
+  # A library that is a part of a module has its headers with the module's. Some are for nobody else; the test `install` holds that no others of that kind come along.
   if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/src/${module})
     install(DIRECTORY src/${module}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/evenkeel/${module} COMPONENT development
-      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE PATTERN "detail" EXCLUDE)
+      FILES_MATCHING PATTERN "*.h" PATTERN "wire.h" EXCLUDE PATTERN "later.h" EXCLUDE REGEX "/node/shell$" EXCLUDE PATTERN "detail" EXCLUDE)
   endif()
 endforeach()
 # Of detail/ what public headers need, and nothing else. Nobody includes them by name.

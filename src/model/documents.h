@@ -133,7 +133,7 @@ struct ConfigDocument {
   std::vector<StateModel> state_models;
   std::optional<Freeze> freeze;
   std::optional<Maintenance> maintenance;
-  bool compact = false;  // the store is ours alone: the controller compacts it to five minutes ago
+  bool compact = false;  // kept for who writes it; nothing acts on it
   friend bool operator==(const ConfigDocument&, const ConfigDocument&) = default;
 };
 

@@ -32,22 +32,51 @@ if(EXISTS ${prefix}/include/evenkeel/cli)
   message(FATAL_ERROR "headers of cli were installed; they are the program's own")
 endif()
 
-# Of detail/ only what other headers need is there, and nothing that a header includes is missing.
+# What is for users: the headers that docs, examples and the consumer name, and these, which a service may want beside them.
+set(roots
+  base/address base/base base/overloaded base/read base/version base/write
+  broker/broker
+  control/control control/rollout control/shell/documents control/survey
+  model/model
+  node/participant
+  place/explain place/floors place/kafka
+  route/route route/shell/map_file
+  store/backends/embedded/local store/backends/embedded/server store/backends/embedded/users store/backends/etcd/client store/backends/zookeeper/client)
+list(TRANSFORM roots REPLACE "(.+)" "evenkeel/\\1.h")
 file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/evenkeel/*.h)
-set(included)
-foreach(header ${headers})
+foreach(root_header ${roots})
+  if(NOT root_header IN_LIST headers)
+    message(FATAL_ERROR "${root_header} is for users, and was not installed")
+  endif()
+endforeach()
+file(GLOB_RECURSE naming ${root}/docs/*.md ${root}/examples/*.cc ${root}/examples/*.h ${source}/*.cc)
+foreach(file ${naming})
+  file(READ ${file} text)
+  string(REGEX MATCHALL "evenkeel/[a-z_/]+\\.h" named "${text}")
+  list(APPEND roots ${named})
+endforeach()
+
+# Nothing that a header includes is missing, and each is a root, or included by one, directly or not.
+set(waiting ${roots})
+set(reached)
+while(waiting)
+  list(POP_FRONT waiting header)
+  if(header IN_LIST reached OR NOT header IN_LIST headers)
+    continue()
+  endif()
+  list(APPEND reached ${header})
   file(STRINGS ${prefix}/include/${header} lines REGEX "^#include \"")
   foreach(line ${lines})
     string(REGEX REPLACE "^#include \"([^\"]*)\".*" "\\1" name "${line}")
-    list(APPEND included ${name})
     if(NOT name IN_LIST headers)
       message(FATAL_ERROR "${header} includes ${name}, which was not installed")
     endif()
+    list(APPEND waiting ${name})
   endforeach()
-endforeach()
+endwhile()
 foreach(header ${headers})
-  if(header MATCHES "/detail/" AND NOT header IN_LIST included)
-    message(FATAL_ERROR "${header} was installed, and no installed header includes it")
+  if(NOT header IN_LIST reached)
+    message(FATAL_ERROR "${header} was installed, and is for nobody: leave it out in cmake/EvenkeelInstall.cmake, or name it here or in docs")
   endif()
   # Those with a source of the same name are the first that it includes, so that its compilation has shown that they include what they need.
   string(REGEX REPLACE "^evenkeel/(.*)\\.h$" "${root}/src/\\1.cc" implementation ${header})
