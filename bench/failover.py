@@ -143,7 +143,8 @@ def idle(town, given):
     revision = lambda: json.loads(town.run("store", "status", "-o", "json"))["revision"]
     begun, before, first, asked = witness.now(), cpu_of(town), revision(), town.store.requests()
     town.until_past(begun + given.idle * SECOND)
-    requests = None if asked is None else town.store.requests() - asked
+    again = town.store.requests()
+    requests = None if asked is None or again is None else again - asked
     after, last, passed = cpu_of(town), revision(), (witness.now() - begun) / SECOND
     shares = {f"{kind}_cpu_percent": round(100 * (after[kind] - before[kind]) / passed, 1) for kind in after}
     say("idle", given.backend, town.shards, seconds=round(passed, 1), writes_per_second=round((last - first) / passed, 1),

@@ -469,24 +469,34 @@ def words_explained(project, folder, pattern, page, letters) -> Iterable[Problem
 
 # ----------------------------------------------------------------------------------------------------------- what others go by
 
-MEASURING = "src/serve/metrics.cc"
-MEASURED = re.compile(r'\b(?:gauge|family_of|histogram)\(\s*"(\w+)"')
-# Where metrics are named to people and to their tools.
-NAMING_METRICS = ("docs/serve.md", "packaging/grafana-dashboard.json", "packaging/prometheus-alerts.yaml")
+# Who measures, and the page that names all of it.
+MEASURING = {"src/serve/metrics.cc": "docs/serve.md", "src/broker/metrics.cc": "docs/broker-metrics.md"}
+# How the sources name metrics: whole, or without what those of a kind begin with.
+WHOLE_NAME = re.compile(r'"(evenkeel_\w*[a-z])"')
+NAME_WITHOUT = {
+    "evenkeel_control_": re.compile(r'\b(?:gauge|family_of|histogram)\(\s*"(\w+)"'),
+    "evenkeel_store_": re.compile(r'\b(?:store_gauge\(|family_in\(\s*"evenkeel_store_",)\s*"(\w+)"'),
+}
 
 
 def metrics_exist(project) -> Iterable[Problem]:
-    """Each metric of the daemon that a page, an alert or a dashboard names is one that it has; and the page names them all."""
-    text = {path: project.tree.text(path) for path in (MEASURING, *NAMING_METRICS) if path in project.tree.paths}
-    measured = set(MEASURED.findall(text.get(MEASURING, "")))
-    for path in text.keys() - {MEASURING}:
-        for number, line in enumerate(text[path].split("\n"), 1):
-            for name in re.findall(r"\bevenkeel_control_(\w+)", line):
-                if name not in measured and re.sub("_(?:bucket|sum|count)$", "", name) not in measured:
-                    yield Problem(path, number, f"names evenkeel_control_{name}, which {MEASURING} does not have")
-    for name in sorted(measured):
-        if "docs/serve.md" in text and f"evenkeel_control_{name}" not in text["docs/serve.md"]:
-            yield Problem("docs/serve.md", 1, f"does not name evenkeel_control_{name}")
+    """Each metric that a page, an alert or a dashboard names is one that the daemon or the broker has; and a page of each names them all."""
+    measured = {}
+    for path in MEASURING:
+        text = project.tree.text(path) if path in project.tree.paths else ""
+        measured[path] = set(WHOLE_NAME.findall(text))
+        for prefix, names in NAME_WITHOUT.items():
+            measured[path] |= {prefix + name for name in names.findall(text)}
+    known = set().union(*measured.values())
+    for path in sorted(project.tree.under("docs/", ".md", ".yaml") + project.tree.under("packaging/", ".json", ".yaml")):
+        for number, line in enumerate(project.tree.lines(path), 1):
+            for name in re.findall(r"\bevenkeel_\w+", line):
+                if name not in known and re.sub("_(?:bucket|sum|count)$", "", name) not in known:
+                    yield Problem(path, number, f"names {name}, which nobody measures: not {' nor '.join(MEASURING)}")
+    for path, page in MEASURING.items():
+        words = set(re.findall(r"\bevenkeel_\w+", project.tree.text(page))) if page in project.tree.paths else measured[path]
+        for name in sorted(measured[path] - words):
+            yield Problem(page, 1, f"does not name {name}")
 
 
 def problems_are_listed(project) -> Iterable[Problem]:

@@ -163,6 +163,8 @@ BAD = [
     (rules.links_resolve, {"docs/a.md": "# One\n\n[two](#two)\n"}, "docs/a.md:3: docs/a.md has no heading for #two"),
     (rules.metrics_exist, {"src/serve/metrics.cc": 'gauge("shards", "…")', "packaging/prometheus-alerts.yaml": "\nevenkeel_control_shard > 0\n"}, "packaging/prometheus-alerts.yaml:2: names evenkeel_control_shard,"),
     (rules.metrics_exist, {"src/serve/metrics.cc": 'gauge("shards", "…")', "docs/serve.md": "none\n"}, "docs/serve.md:1: does not name evenkeel_control_shards"),
+    (rules.metrics_exist, {"src/serve/metrics.cc": 'family_in("evenkeel_store_", "full", "…"), store_gauge("bytes", "…")', "docs/a.md": "evenkeel_store_full\nevenkeel_store_byte > 0\n"}, "docs/a.md:2: names evenkeel_store_byte,"),
+    (rules.metrics_exist, {"src/broker/metrics.cc": '{.name = "evenkeel_broker_held"}', "docs/broker-metrics.md": "evenkeel_broker_helt\nevenkeel_broker_held\n"}, "docs/broker-metrics.md:1: names evenkeel_broker_helt,"),
     (rules.problems_are_listed, {"src/serve/a.cc": '\nproblem(404, "Not found", "…");\n', "docs/serve.md": "none\n"}, "src/serve/a.cc:2: makes a problem of type not-found"),
     (rules.text_is_tidy, {"a.txt": b"good\n\xff\n"}, "a.txt:2: is not UTF-8"),
     (rules.text_is_tidy, {"a.txt": "no newline"}, "a.txt:1: does not end with a newline"),
@@ -207,6 +209,7 @@ GOOD = [
     (rules.commands_exist, {"docs/a.md": "evenkeel fly\n```\n$ build/evenkeel validate -f a.yaml\nevenkeel --version\nevenkeel::fly()\nevenkeel completion bash\nevenkeel validate pages\n```\n"}),
     (rules.links_resolve, {"docs/a.md": "# The End!\n[a](../README.md) [b](#the-end) [c](https://x.example) [d](.) `[e](nowhere)`\n", "README.md": "\n"}),
     (rules.metrics_exist, {"src/serve/metrics.cc": 'histogram("step_seconds", "…")', "docs/serve.md": "`evenkeel_control_step_seconds`\n", "packaging/grafana-dashboard.json": "evenkeel_control_step_seconds_bucket{}\n"}),
+    (rules.metrics_exist, {"src/serve/metrics.cc": 'store_gauge(\n    "keys", "…"); .name = "evenkeel_build_info"', "docs/serve.md": "evenkeel_build_info, evenkeel_store_keys, evenkeel_*.deb\n"}),
     (rules.problems_are_listed, {"src/serve/a.cc": 'problem(404, "Not found", "…");\n', "docs/serve.md": "`not-found`\n"}),
     (rules.text_is_tidy, {"a.story": "blanks \n", "tests/fuzz/corpus/x/1": b"\xff", "Makefile": "a:\n\tb\n", "empty": ""}),
 ]
