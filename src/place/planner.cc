@@ -77,8 +77,9 @@ void play(Board& board) {
   if (board.round > rounds_max || board.waits || !board.left_out.empty()) board.cut_short = true;
 }
 
-// As it is when the new shards of that workload are asked for.
-std::unique_ptr<Board> board_before(const Cluster& cluster, const PlanOptions& options, std::uint32_t workload) {
+// As it is when the new shards of that workload are asked for. Whoever is asked to explain a plan is in no haste.
+std::unique_ptr<Board> board_before(const Cluster& cluster, PlanOptions options, std::uint32_t workload) {
+  options.stop = nullptr;
   auto board = detail::compile(cluster, options);
   board->budget = options.budget;
   if (does(options.only, Only::repair)) put_right(*board);

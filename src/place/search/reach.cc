@@ -2,7 +2,8 @@
 
 namespace evenkeel::place {
 
-Reach::Reach(const State& state, std::span<const std::uint32_t> replicas) : state_(state), spare_(state.problem().limit) {
+Reach::Reach(const State& state, std::span<const std::uint32_t> replicas, std::size_t pairs)
+    : state_(state), spare_(state.problem().limit) {
   const Problem& problem = state.problem();
   const std::size_t width = problem.width();
   for (std::size_t i = 0; i < spare_.size(); ++i) spare_[i] -= problem.base[i];
@@ -20,7 +21,7 @@ Reach::Reach(const State& state, std::span<const std::uint32_t> replicas) : stat
   }
   for (std::uint32_t r = 0; r < problem.replicas(); ++r)
     list_of_.push_back(problem.families[problem.group_family[problem.replica_group[r]]].able);
-  const bool lists = !spare_.empty() && replicas.size() * problem.nodes <= pairs_most;
+  const bool lists = !spare_.empty() && replicas.size() * problem.nodes <= pairs;
   for (const std::uint32_t r : replicas) {
     const std::uint32_t able_nodes = nodes(r);
     if (lists && nodes_.size() < lists_most) add_list(r, able_nodes);

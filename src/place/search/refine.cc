@@ -16,12 +16,15 @@
 namespace evenkeel::place::detail {
 namespace {
 
-// How much is tried, and what for: nothing if the fullest node is no further above its fair share than `enough`, as a part of it.
+// How much is tried, and what for: nothing if the fullest of their nodes is no further above its fair share than `enough`, as a part of it.
 struct Effort {
   double enough;
   std::uint64_t each;  // changes for each replica
   std::uint64_t most;  // for all of them
 };
+// With fewer changes than that for each nothing is found. And a search looks at every replica there is before it begins, which costs about as
+// much as one change does for so many of them: that is to be less than a good part of it.
+constexpr std::uint64_t each_least = 8, replicas_a_change = 64;
 // Greedy steps look at the fullest node first, and level a great many new replicas as well as this would, and quicker.
 constexpr Effort for_fresh{.enough = 1e-3, .each = 400, .most = 10'000'000};
 constexpr std::uint64_t fresh_most = for_fresh.most / for_fresh.each;
@@ -44,13 +47,13 @@ bool must_move(const Board& board, std::uint32_t replica) {
 // For room: then destinations stay as they are, for he counts on what they leave free.
 bool somebody_waits(const Board& board) { return !board.homeless.empty() || !board.hopeful.empty(); }
 
-// The fullest node above its fair share, as a part of it, in any dimension.
-double highest(const Board& board) {
+// The fullest of these nodes above its fair share, as a part of it, in any dimension.
+double highest(const Board& board, const std::vector<std::uint8_t>& among) {
   const Problem& problem = board.problem;
   const std::vector<double> fair = fair_levels(board);
   double highest = -1;
   for (std::uint32_t n = 0; n < problem.nodes; ++n) {
-    for (std::size_t d = 0; d < fair.size() && board.takes_part[n] != 0; ++d) {
+    for (std::size_t d = 0; d < fair.size() && among[n] != 0 && board.takes_part[n] != 0; ++d) {
       const double share = problem.share[n * fair.size() + d] * fair[d];
       if (share > 0) highest = std::max(highest, static_cast<double>(board.state->usage(n)[d]) / share - 1);
     }
@@ -65,10 +68,13 @@ bool all_alike(const Board& board, const std::vector<std::uint32_t>& replicas) {
 }
 
 void search(Board& board, const std::vector<std::uint32_t>& replicas, const Effort& effort) {
-  if (all_alike(board, replicas) || board.out_of_budget()) return;
-  const double before = highest(board);
-  if (before <= effort.enough) return;
+  if (replicas.empty() || all_alike(board, replicas) || board.out_of_budget()) return;
   State& state = *board.state;
+  // Others they leave as they are, however full.
+  std::vector<std::uint8_t> theirs(board.problem.nodes);
+  for (const std::uint32_t replica : replicas) theirs[state.at(replica)] = 1;
+  const double before = highest(board, theirs);
+  if (before <= effort.enough) return;
   ImproveOptions options{.manner = Manner::fine};
   if (board.options.stop) options.stop = [&board] { return board.told_to_stop(); };
   options.movable.resize(board.problem.replicas());
@@ -81,9 +87,11 @@ void search(Board& board, const std::vector<std::uint32_t>& replicas, const Effo
   // Limits, spread and balance are still to come.
   if (board.budget != 0)
     options.budget = std::min(options.budget, std::max<std::uint64_t>(1, (board.budget - state.evaluated()) / 2));
+  if (options.budget < each_least * replicas.size() || options.budget * replicas_a_change < board.problem.replicas()) return;
   Rng rng = Rng(board.options.seed).split("refine").split(board.round);
   improve(state, rng, options);
-  if (highest(board) <= before) return;
+  for (const std::uint32_t replica : replicas) theirs[state.at(replica)] = 1;
+  if (highest(board, theirs) <= before) return;
   // More level as a whole, but less where it stood out most.
   Trial trial(state);
   for (std::size_t i = 0; i < replicas.size(); ++i)

@@ -3,7 +3,7 @@
 // can. What is held until its owner has left never becomes free: that rules out most nodes in tight problems, and a draw among the others
 // is worth as many more.
 //
-// Cost: O(replicas × nodes × dimensions) once, and nothing of that above `pairs_most` pairs of a replica and a node. A replica has a list of its own only if that leaves out an eighth of the able nodes or more,
+// Cost: O(replicas × nodes × dimensions) once, and nothing of that above so many pairs of a replica and a node. A replica has a list of its own only if that leaves out an eighth of the able nodes or more,
 // and lists have `lists_most` entries at most, all together: beyond that nodes are drawn among the able ones. Looking whether one could be
 // on one node is O(dimensions).
 
@@ -20,8 +20,8 @@ class Reach {
  public:
   static constexpr std::size_t lists_most = std::size_t{1} << 22, pairs_most = std::size_t{1} << 28;
 
-  // Only these have lists of their own.
-  Reach(const State& state, std::span<const std::uint32_t> replicas);
+  // Only these have lists of their own, if they and the nodes make no more pairs than that.
+  Reach(const State& state, std::span<const std::uint32_t> replicas, std::size_t pairs = pairs_most);
 
   bool could(std::uint32_t replica, std::uint32_t node) const;
   // How many nodes are drawn among for it.
