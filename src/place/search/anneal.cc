@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "evenkeel/place/detail/methods_cost.h"
 #include "evenkeel/place/search/detail/draw.h"
 
 namespace evenkeel::place {
@@ -28,8 +29,22 @@ constexpr Parts parts_of(Manner manner) {
 }
 // The last part of the cooling is for what moves cost, where that is less than what is cold otherwise: it goes on to a part of what a typical
 // move costs. By then all else is in its place; before, the price of a move is lost in the heat.
-constexpr double homing_cold = 0.1;
+constexpr double homing_cold = 0.05;
 constexpr double never = 40;  // temperatures: what costs more has no chance worth a draw
+
+// base to the power of an exponent from 0 to 1. By roots and products, which are the same on every machine to the last bit; libraries' powers are not.
+double power(double base, double exponent) {
+  constexpr int digits = 40;
+  double result = 1;
+  for (int i = 0; i < digits; ++i) {
+    base = std::sqrt(base);
+    exponent *= 2;
+    if (exponent < 1) continue;
+    result *= base;
+    exponent -= 1;
+  }
+  return result;
+}
 
 // What levels cost above the least there could be, by node and dimension. Where changes are taken by a temperature, each has about as much
 // of that as the temperature is: so it begins as uneven as it is, and not more so.
@@ -97,13 +112,16 @@ void Anneal::set(double progress) {
   if (progress >= 1 || hot <= 0) {
     temperature_ = 0;
   } else if (progress < first) {
-    temperature_ = hot * std::pow(cold / hot, progress / first);
+    temperature_ = hot * power(cold / hot, progress / first);
   } else {
-    temperature_ = cold * std::pow(homing / cold, (progress - first) / (1 - first));
+    temperature_ = cold * power(homing / cold, (progress - first) / (1 - first));
   }
 }
 
-double Anneal::allowance(Rng& rng) const { return temperature_ > 0 ? -temperature_ * std::log(1 - rng.unit()) : 0; }
+double Anneal::allowance(Rng& rng) const {
+  constexpr double one = static_cast<double>(std::uint64_t{1} << detail::cost_bits);
+  return temperature_ > 0 ? temperature_ * (static_cast<double>(detail::cost(rng.next())) / one) : 0;
+}
 
 double Anneal::away_price() const { return parts_of(manner_).away_price * temperature_; }
 

@@ -1,22 +1,35 @@
 #include "evenkeel/place/search/detail/draw.h"
 
+#include <algorithm>
+
 namespace evenkeel::place {
 
 namespace {
 
-constexpr std::uint64_t of = 1024, swaps = 307, leads = 64;  // in 1024: how often these are drawn; all others are shifts
+constexpr std::uint64_t of = 1024, swaps = 307, swaps_homing = 800,
+                        leads = 64;  // in 1024: how often these are drawn; all others are shifts
 // The thrifty manner has a price on being away, and needs this less.
-constexpr std::uint64_t homecoming_bold = 512, homecoming_thrifty = 300;
+constexpr std::uint64_t homecoming_bold = 512, homecoming_thrifty = 300, homecoming_homing = 256;
 constexpr std::uint64_t homecoming_of(Manner manner) {
   return manner == Manner::fine ? 0 : manner == Manner::bold ? homecoming_bold : homecoming_thrifty;
 }
 constexpr int partners_looked_at = 3;
+constexpr std::uint64_t pairs_a_change =
+    16;  // looking whether a pair is within reach costs about so much less than a change does
+// Not more than a small part of what may be tried.
+std::size_t pairs_for(const ImproveOptions& options) {
+  return options.budget == 0 ? Reach::pairs_most : std::min<std::size_t>(Reach::pairs_most, options.budget * pairs_a_change);
+}
 constexpr std::uint64_t likes = 640;  // in 1024: partners that are about as large, of swaps that do not lead home
 
 }  // namespace
 
 ChangeDraw::ChangeDraw(State& state, Rng& rng, const ImproveOptions& options)
-    : state_(state), rng_(rng), nodes_(state.problem().nodes), pick_(state, options.movable), reach_(state, pick_.movable()) {
+    : state_(state),
+      rng_(rng),
+      nodes_(state.problem().nodes),
+      pick_(state, options.movable),
+      reach_(state, pick_.movable(), pairs_for(options)) {
   set(options.manner);
   const Problem& problem = state.problem();
   if (problem.group_lead.empty() || options.manner == Manner::fine) return;  // those who lead go on to
@@ -25,14 +38,22 @@ ChangeDraw::ChangeDraw(State& state, Rng& rng, const ImproveOptions& options)
 }
 
 void ChangeDraw::set(Manner manner) {
+  manner_ = manner;
+  swaps_ = swaps;
   homecoming_ = homecoming_of(manner);
   pick_.prefer_away(manner != Manner::fine);
+}
+
+void ChangeDraw::set(double temperature, double progress, bool homing) {
+  swaps_ = homing ? swaps_homing : swaps;
+  homecoming_ = homing ? homecoming_homing : homecoming_of(manner_);
+  pick_.set(state_, temperature, progress, homing);
 }
 
 bool ChangeDraw::next(Trial& trial) {
   const std::uint64_t kind = rng_.next() % of;
   if (kind < leads && !led_.empty()) return lead(trial);
-  return kind < leads + swaps ? swap(trial) : shift(trial);
+  return kind < leads + swaps_ ? swap(trial) : shift(trial);
 }
 
 bool ChangeDraw::shift(Trial& trial) {

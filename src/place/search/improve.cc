@@ -163,7 +163,7 @@ class Search {
       if (part >= 1) return;
       const double far = progress(part);
       anneal_.set(far / cooling_part);
-      draw_.pick().set(state_, anneal_.temperature(), far, anneal_.homing());
+      draw_.set(anneal_.temperature(), far, anneal_.homing());
       if (meet_.exchange(state_, cost_, far, best_)) cost_ = less(state_.whole(), start_);
       if (part > known_after) weigh_chains(static_cast<double>(tried() - tried_before) / part);
       round();

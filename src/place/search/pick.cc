@@ -12,10 +12,10 @@ namespace {
 constexpr int looks_each = 8;  // shifts of each replica
 // In temperatures, what shifts of a large one change. Beyond that nothing is taken that is worse, whatever is drawn.
 constexpr double large_from = 8, large_to = 1000;
-constexpr double preference_hot = 512;            // in 1024, at the start
-constexpr double preference_away = 512;           // in 1024, at the end,
-constexpr std::uint64_t preference_homing = 900;  // and where only moves are left to be saved
-constexpr std::uint64_t draws_a_round = 1024;     // about: from one temperature to the next
+constexpr double preference_hot = 512;             // in 1024, at the start
+constexpr double preference_away = 512;            // in 1024, at the end,
+constexpr std::uint64_t preference_homing = 1000;  // and where only moves are left to be saved
+constexpr std::uint64_t draws_a_round = 1024;      // about: from one temperature to the next
 
 }  // namespace
 

@@ -7,6 +7,9 @@
 // home as often: who finds no room there takes the place of another who is away from its own. Other swaps are mostly between replicas that
 // are about as large: two that differ much seldom fit in each other's place, and of large ones an even draw finds no pair at all.
 //
+// Where only moves are left to be saved, everything is as full as it should be: hardly anybody finds room, and whoever wants it is in the way
+// of nobody but those like him. Then most changes are swaps, and fewer are tried home again and again.
+//
 // Cost: O(1) a draw; memory O(replicas), and what Reach takes.
 
 #include <cstdint>
@@ -29,6 +32,9 @@ class ChangeDraw {
   bool next(Trial& trial);
   bool shift(Trial& trial);
   void set(Manner manner);
+  // How hot it is now, how far the cooling is, and whether nothing but what moves cost is left to be won (pick.h): to be called every
+  // thousand draws or so.
+  void set(double temperature, double progress, bool homing = false);
   Pick& pick() { return pick_; }
   const Pick& pick() const { return pick_; }
   const Reach& reach() const { return reach_; }
@@ -40,7 +46,9 @@ class ChangeDraw {
 
   State& state_;
   Rng& rng_;
-  std::uint64_t homecoming_ = 0;  // in 1024: shifts of a replica that is away which go home
+  Manner manner_ = Manner::thrifty;
+  std::uint64_t swaps_ = 0;       // in 1024: how often a swap is drawn
+  std::uint64_t homecoming_ = 0;  // in 1024: changes of a replica that is away which lead home
   std::uint32_t nodes_ = 0;
   Pick pick_;
   Reach reach_;
