@@ -204,7 +204,7 @@ TEST(Anneal, GoesOnToWhatMovesCost) {
   problem.move_cost.assign(4, 1);
   const auto [cold, end] = end_of(Manner::bold);
   EXPECT_NEAR(cold, without, without / 10);
-  EXPECT_NEAR(end, 0.1, 0.01) << "a tenth of what a move costs";
+  EXPECT_NEAR(end, 0.05, 0.005) << "a twentieth of what a move costs";
 }
 
 TEST(Pick, LeavesOutWhatIsFrozenOrNowhere) {
