@@ -102,12 +102,13 @@ void Anneal::measure(const State& state, ChangeDraw& draw, std::uint64_t looks) 
   }
   typical_ = median(worse);
   move_ = cost_of_moves(state, draw, looks);
+  beyond_ = draw.reach().beyond();
 }
 
 void Anneal::set(double progress) {
   const Parts parts = parts_of(manner_);
   const double hot = typical_ * parts.hot, cold = typical_ * parts.cold, homing = homing_cold * move_;
-  const double first = homing > 0 && homing < cold ? 1 - homing_part : 1;
+  const double first = homing > 0 && homing < cold ? 1 - homing_part * (1 - beyond_) : 1;
   homing_ = first < 1 && progress >= first;
   if (progress >= 1 || hot <= 0) {
     temperature_ = 0;

@@ -38,7 +38,8 @@ inline int more_away(const State& state, const Trial::Step& step) {
 
 class Anneal {
  public:
-  static constexpr double homing_part = 0.1;  // of the cooling: its end, which is for what moves cost
+  // Of the cooling: its end, which is for what moves cost, where everything is within reach. Where nodes are beyond it the time is needed before.
+  static constexpr double homing_part = 0.2;
 
   explicit Anneal(Manner manner) : manner_(manner) {}
 
@@ -63,6 +64,7 @@ class Anneal {
   Manner manner_;
   double typical_ = 0;      // what a worsening shift costs
   double move_ = 0;         // what it costs to be away; 0: nothing
+  double beyond_ = 0;       // the part of the nodes that is beyond reach
   double temperature_ = 0;  // 0: nothing that is worse
   bool homing_ = false;
 };
