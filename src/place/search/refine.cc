@@ -67,6 +67,17 @@ bool all_alike(const Board& board, const std::vector<std::uint32_t>& replicas) {
   return std::ranges::all_of(replicas, [&](std::uint32_t r) { return std::ranges::equal(load(r), load(replicas.front())); });
 }
 
+// Whether one of these nodes is above a soft limit. What all of them are above it together outweighs how level they are, so that the search would rather have
+// one node far above than two a little, and nothing that comes later mends that.
+bool above_soft(const Board& board, const std::vector<std::uint8_t>& among) {
+  const Problem& problem = board.problem;
+  for (std::uint32_t n = 0; n < problem.nodes; ++n) {
+    for (std::size_t d = 0; d < problem.width() && among[n] != 0; ++d)
+      if (problem.dimensions[d].soft_weight > 0 && board.state->usage(n)[d] > problem.soft[n * problem.width() + d]) return true;
+  }
+  return false;
+}
+
 void search(Board& board, const std::vector<std::uint32_t>& replicas, const Effort& effort) {
   if (replicas.empty() || all_alike(board, replicas) || board.out_of_budget()) return;
   State& state = *board.state;
@@ -91,7 +102,7 @@ void search(Board& board, const std::vector<std::uint32_t>& replicas, const Effo
   Rng rng = Rng(board.options.seed).split("refine").split(board.round);
   improve(state, rng, options);
   for (const std::uint32_t replica : replicas) theirs[state.at(replica)] = 1;
-  if (highest(board, theirs) <= before) return;
+  if (highest(board, theirs) <= before && !above_soft(board, theirs)) return;
   // More level as a whole, but less where it stood out most.
   Trial trial(state);
   for (std::size_t i = 0; i < replicas.size(); ++i)
