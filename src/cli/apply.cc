@@ -53,7 +53,8 @@ struct ApplyOptions {
   std::string file;
 };
 
-// How many shards of the file's workloads have all their replicas, and a leader where they have one: "54 of 60 shards are served in full".
+// How many shards of the file's workloads have all their replicas, and a leader where they have one: "54 of 60 shards are served in full". At most so many,
+// until it is all: what one lacks may be a replica, and another's a leader.
 Result<Stage> serving_of(const control::Snapshot& seen, const Cluster& file) {
   const auto all = control::survey_workloads(seen);
   Stage stage;
@@ -66,7 +67,7 @@ Result<Stage> serving_of(const control::Snapshot& seen, const Cluster& file) {
     stage.part.done += one->shards - std::min(lacking, one->shards);
   }
   stage.words = fmt::format("{} of {} shards are served in full", stage.part.done, stage.part.all);
-  stage.left = fmt::format("{} shards are not served in full", stage.part.all - stage.part.done);
+  stage.left = fmt::format("{} shards are not served in full (`evenkeel shard list` says why)", stage.part.all - stage.part.done);
   if (stage.part.done == stage.part.all) stage.finished = fmt::format("all {} shards are served in full", stage.part.all);
   return stage;
 }
@@ -92,6 +93,7 @@ void apply_to(Session& session, ApplyOptions options) {
   std::string written;
   if (!change(session, *outside, *cluster, changes, options.change, question, interrupt ? &written : nullptr) || !interrupt)
     return;
+  if (file->cluster.workloads.empty()) return session.print(written);  // there is nothing to wait for
   follow(session, *outside, *cluster, *interrupt,
          {.kinds = workload_kinds(),
           .name = "what was written",

@@ -175,7 +175,7 @@ def test_full(program):
         town.until("a write is refused, and it says why", lambda: "space" in refused().stderr, why=lambda: refused().stderr)
         # The daemons tell who asks, the one that has the store and the one that is told by it; the log says what is in the way.
         for each in town.daemons:
-            town.until(f"{each.name} says so", lambda each=each: "writes" in each.page("/readyz") and "space" in each.page("/readyz"), why=lambda each=each: each.page("/readyz"))
+            town.until(f"{each.name} says so", lambda each=each: "database space exceeded" in each.page("/readyz"), why=lambda each=each: each.page("/readyz"))
         town.until("its log and its metrics, too", lambda: "the store refuses writes" in daemon.log() and daemon.metrics("evenkeel_store_full") == [1])
         town.until_past(witness.now() + 2 * TTL * SECOND)
         expect(all(each.runs() for each in [*town.daemons, *town.nodes.values()]), "everybody goes on")

@@ -169,7 +169,8 @@ def own_node(program, hints, environment):
 
 def test_at_a_terminal_it_fits_and_ctrl_c_ends_it(program):
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "DATA": folder, "PORTS": "free", "TTL": "2s", "BUILD": os.path.dirname(program)}
+        # As seen from where the script runs: what is shown is cut at the screen's edge.
+        environment = {**os.environ, "DATA": folder, "PORTS": "free", "TTL": "2s", "BUILD": os.path.relpath(os.path.dirname(program), ROOT)}
         for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER", "NO_COLOR"):
             environment.pop(name, None)
         with Screen([os.path.join(ROOT, "scripts/demo")], environment, rows=24, columns=80) as screen:

@@ -8,6 +8,7 @@ Nothing here waits for time to pass: a test waits for a line, an answer, or the 
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -91,6 +92,20 @@ def end(process):
     return err
 
 
+def said_until(process, words):
+    """What it has said on standard error up to these words, and perhaps a little more."""
+    said = ""
+    give_up = time.monotonic() + PATIENCE
+    while words not in said:
+        if not select.select([process.stderr], [], [], max(0, give_up - time.monotonic()))[0]:
+            raise Failed(f"not said: {words}\n{said}")
+        more = os.read(process.stderr.fileno(), 1 << 16).decode()
+        if not more:
+            raise Failed(f"it ended, and never said: {words}\n{said}")
+        said += more
+    return said
+
+
 def is_active(status, body):
     return status == 200 and json.loads(body)["active"]
 
@@ -156,10 +171,9 @@ def test_a_cluster_that_nobody_knows(program):
     """In a store that others use, too, its name may be wrong. One of its own is new at some time."""
     with World(program, listen=f"127.0.0.1:{free_port()}") as store, Daemons(program) as world:
         daemon = world.serve("--store", "etcd://" + store.address, "--cluster", "pags")
-        expect(any("nothing is known of this cluster" in line for line in daemon.stderr), "it is said")
+        said_until(daemon, "nothing is known of this cluster")
         own = world.serve("--cluster", "pages", "--store-listen", "127.0.0.1:0")
-        expect(any("is active" in line for line in own.stderr), "it acts")
-        said = end(own)
+        said = said_until(own, "is active") + end(own)
         expect("nothing is known" not in said, said)
 
 

@@ -215,6 +215,7 @@ TEST(Daemon, LeavesTheOfficeToThoseWhoCanReadIt) {
     test::wait_until("a word", patience, [&] { return not_ready().body.find("format 99") != std::string::npos; });
     EXPECT_EQ(not_ready().status, 503);
     EXPECT_THAT(not_ready().body, HasSubstr(key));
+    EXPECT_THAT(not_ready().body, HasSubstr("leaves the office to others"));
     EXPECT_THAT(get(daemon->http(), "/api/v1/events").body, HasSubstr("format 99"));
     if (key != town.keys.controller()) {
       const auto held = [&] { return town.read(town.keys.controller()); };

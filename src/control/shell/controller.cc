@@ -70,7 +70,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
   std::optional<Error> trouble() const {
     if (!session_) return standing_.trouble_with_name();
-    if (const auto unread = trouble_with_documents()) return unread;
+    if (const auto unread = trouble_with_documents())
+      return Error{Code::invalid, unread->message};  // to be told from a store that refuses
     const auto standing = election_ ? election_->view().trouble : std::nullopt;
     return standing && standing->code != Code::refused ? standing : std::nullopt;  // refused: with the session, which is lost
   }

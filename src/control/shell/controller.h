@@ -54,7 +54,7 @@ class Controller {
   // The store has answered lately, and all that is there has been seen once: what is asked of the machine is as it is.
   bool in_touch() const;
   // Why it neither acts nor could take over, though the store answers: its name is another process's (Code::conflict), the store takes no writes
-  // (refused; unknown_outcome where its answers leave it open whether one was done), or something was written that it cannot read (all others).
+  // (refused; unknown_outcome where its answers leave it open whether one was done), or something was written that it cannot read (invalid).
   std::optional<Error> trouble() const;
   ControllerAddress active_one() const;  // as far as is known; nobody: an empty name
   ControllerEpoch epoch() const;         // of its latest election

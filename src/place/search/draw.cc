@@ -18,7 +18,8 @@ constexpr std::uint64_t pairs_a_change =
     16;  // looking whether a pair is within reach costs about so much less than a change does
 // Not more than a small part of what may be tried.
 std::size_t pairs_for(const ImproveOptions& options) {
-  return options.budget == 0 ? Reach::pairs_most : std::min<std::size_t>(Reach::pairs_most, options.budget * pairs_a_change);
+  return options.budget == 0 ? Reach::pairs_most
+                             : std::min<std::size_t>(Reach::pairs_most / pairs_a_change, options.budget) * pairs_a_change;
 }
 constexpr std::uint64_t likes = 640;  // in 1024: partners that are about as large, of swaps that do not lead home
 

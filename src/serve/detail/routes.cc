@@ -270,6 +270,8 @@ std::optional<Watched::Waiting> Watched::why_not_ready() const {
                      "the store's process again."};
     case Code::unknown_outcome:
       return Waiting{"the store does not answer writes as it should: " + why, "See that it runs, can be reached and has space."};
+    case Code::denied:
+      return Waiting{"the store denies it: " + why, "See who it says it is, and that user's rights."};
     default:
       return Waiting{"the daemon leaves the office to others: " + why, "Upgrade it, or put back what it can read."};
   }
