@@ -42,10 +42,10 @@ def lives(pid):
 class Demo:
     """A demo in a folder of its own, on free ports."""
 
-    def __init__(self, program, *words):
+    def __init__(self, program, *words, ttl="2s"):
         self.program = program
         self.folder = tempfile.TemporaryDirectory()
-        self.environment = {**os.environ, "NO_COLOR": "1", "DATA": self.folder.name, "PORTS": "free", "TTL": "2s", "BUILD": os.path.dirname(program)}
+        self.environment = {**os.environ, "NO_COLOR": "1", "DATA": self.folder.name, "PORTS": "free", "TTL": ttl, "BUILD": os.path.dirname(program)}
         for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER"):
             self.environment.pop(name, None)
         self.said = ""

@@ -28,7 +28,7 @@ class Town(Demo):
     """A demo whose nodes can be restarted by commands of a rollout."""
 
     def __init__(self, program, how=signal.SIGTERM):
-        super().__init__(program, "--stay")
+        super().__init__(program, "--stay", ttl="4s")  # a node that cannot renew its session on a busy machine ends by itself
         self.how = how
         self.restarted = []
         self.processes = []
@@ -77,15 +77,22 @@ class Town(Demo):
     def restart(self, name):
         self.restarted.append(name)
         pid = self.pids[name]
-        os.kill(pid, self.how)
+        (run,) = [entry for entry in os.listdir(self.folder.name) if entry.startswith("run.")]
+        data = os.path.join(self.folder.name, run, name)
+        try:
+            os.kill(pid, self.how)
+        except ProcessLookupError:
+            for log in (data + ".log", data + ".again.log"):
+                if os.path.exists(log):
+                    with open(log, encoding="utf-8") as file:
+                        print(f"{name} has ended by itself: {file.read()[-2000:]}", file=sys.stderr)
+            raise
         for process in self.processes:
             if process.pid == pid:
                 process.wait(PATIENCE)
         until(name + " has ended", lambda: not lives(pid))
-        (run,) = [entry for entry in os.listdir(self.folder.name) if entry.startswith("run.")]
-        data = os.path.join(self.folder.name, run, name)
         counter = os.path.join(os.path.dirname(self.program), "examples/counter")
-        words = [counter, "--store", self.environment["EVENKEEL_STORE"], "--ttl", "2s", "--name", name, "--zone", zone_of(name), "--data", data]
+        words = [counter, "--store", self.environment["EVENKEEL_STORE"], "--ttl", self.environment["TTL"], "--name", name, "--zone", zone_of(name), "--data", data]
         with open(data + ".again.log", "w", encoding="utf-8") as log:
             process = subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.processes.append(process)
