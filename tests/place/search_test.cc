@@ -168,6 +168,27 @@ int swapped_home(State& state) {
   return 100 * home / std::max(all, 1);
 }
 
+// Where nothing but what moves cost is left to be won, hardly anybody finds room, and who changes places needs none.
+TEST(ChangeDraw, InTheEndMostChangesAreSwaps) {
+  const Problem problem = plain_problem(4, 100, 100, {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 0}, {1, 1}});
+  State state(problem);
+  Rng rng(1);
+  ChangeDraw draw(state, rng, {.manner = Manner::bold});
+  Trial trial(state);
+  const auto part_of_swaps = [&](bool homing) {
+    draw.set(1, 0.95, homing);
+    int swaps = 0, all = 0;
+    for (int i = 0; i < 10'000; ++i) {
+      if (!draw.next(trial)) continue;
+      ++all;
+      if (trial.steps().size() == 2) ++swaps;
+    }
+    return static_cast<double>(swaps) / all;
+  };
+  EXPECT_LT(part_of_swaps(false), 0.5);
+  EXPECT_GT(part_of_swaps(true), 0.7);
+}
+
 TEST(ChangeDraw, SwapsLeadHome) {
   Problem problem = hundred(20);
   State state(problem);

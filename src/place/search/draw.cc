@@ -6,16 +6,16 @@ namespace evenkeel::place {
 
 namespace {
 
-constexpr std::uint64_t of = 1024, swaps = 307, swaps_homing = 800,
-                        leads = 64;  // in 1024: how often these are drawn; all others are shifts
+// In 1024: how often these are drawn; all others are shifts.
+constexpr std::uint64_t of = 1024, swaps = 307, swaps_homing = 800, leads = 64;
 // The thrifty manner has a price on being away, and needs this less.
 constexpr std::uint64_t homecoming_bold = 512, homecoming_thrifty = 300, homecoming_homing = 256;
 constexpr std::uint64_t homecoming_of(Manner manner) {
   return manner == Manner::fine ? 0 : manner == Manner::bold ? homecoming_bold : homecoming_thrifty;
 }
 constexpr int partners_looked_at = 3;
-constexpr std::uint64_t pairs_a_change =
-    16;  // looking whether a pair is within reach costs about so much less than a change does
+// Looking whether a pair is within reach costs about so much less than a change does.
+constexpr std::uint64_t pairs_a_change = 16;
 // Not more than a small part of what may be tried.
 std::size_t pairs_for(const ImproveOptions& options) {
   return options.budget == 0 ? Reach::pairs_most
