@@ -116,7 +116,9 @@ def empty(program, store, again):
         begun = witness.now()
         town.apply()
         town.until("all that is held belongs to nobody", lambda: orphans(town) == len(before), why=town.why_not_whole)
-        expect(len(town.witness.led_since(begun)) == SHARDS, "nothing begins anew behind the back of those who have data")
+        led = set(range(SHARDS)) - set(town.witness.led_since(begun))
+        said = [f"{shard}: {town.witness.describe(shard)}" for shard in sorted(led)]
+        expect(not led, f"nothing begins anew behind the back of those who have data: {(witness.now() - begun) / SECOND:.1f} s, {said}")
         adopt(town)
         town.until_well(witness.now())
         expect(before <= held(town), "nothing is dropped")

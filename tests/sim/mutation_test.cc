@@ -198,6 +198,31 @@ std::string first_step_of_a_late_one(control::Broken broken) {
   return simulation.violation().value_or("");
 }
 
+// A controller that acts does not see that the store was emptied, loses its session there, and is elected anew.
+TEST(Controllers, ActInAnEmptiedStoreOnlyOnceTheySeeIt) {
+  const auto story = parse_story(
+      "cluster: pages\nnodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 4, replicas: 2}]\n---\n", "emptied");
+  Simulation simulation({.seed = 1, .cluster = story->cluster, .check = false});  // the third one is none of its own
+  simulation.run_until(5s);
+  Late store(simulation.store().connect("controller 3"), simulation.keys().root());
+  control::Controller third(store, {.cluster = story->cluster.name, .name = "controller 3", .names = Rng(3)});
+  for (const std::uint64_t number : {1, 2}) {
+    const auto killed = simulation.perform({Action::Kind::kill_controller, {.number = number}});
+    EXPECT_TRUE(killed.has_value()) << killed.error().message;
+  }
+  simulation.run_until(30s);
+  ASSERT_TRUE(third.active());
+  const ControllerEpoch before = third.epoch();
+  store.stand_still();
+  simulation.store().lose_everything();
+  simulation.run_until(60s);
+  EXPECT_GT(third.epoch(), before) << "it was elected";
+  EXPECT_FALSE(third.active()) << "and knows only what was";
+  store.go_on();
+  simulation.run_until(90s);
+  EXPECT_TRUE(third.active());
+}
+
 // How long it has waited, by a later version; then a node is lost, and waited for.
 std::string writes_over_newer(control::Broken broken) {
   const auto story = parse_story(

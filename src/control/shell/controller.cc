@@ -259,9 +259,15 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
                }));
   }
 
-  // The first step is taken when everything that was written before the election has been seen.
+  // Whether all that was written before the election has been seen. Revisions alone do not say: where the store was emptied and the watch has not found out yet, they
+  // are those of before. The epoch that was raised is none of those.
+  bool knows_all() const {
+    return seen_ && guard_ && *seen_ >= guard_->modified && epoch_shown_ && epoch_shown_->modified == guard_->modified &&
+           epoch_shown_->value == format_controller_epoch(epoch_);
+  }
+  // The first step is taken then.
   void act_when_known() {
-    const bool known = seen_ && guard_ && *seen_ >= guard_->modified;
+    const bool known = knows_all();
     if (!leads_ || active_ || !guard_ || (!known && options_.machine.broken != Broken::first_step_too_early)) return;
     settle_writes();
     take_unread();
@@ -362,8 +368,10 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   void take(store::Change change, store::Revision seen) {
     const std::optional<Key> key = keys_.parse(change.key);
     if (change.key == standing_.beat()) return standing_.see_beat(std::move(change.entry));
-    if (key && key->kind == Key::Kind::controller_epoch)
+    if (key && key->kind == Key::Kind::controller_epoch) {
+      epoch_shown_ = change.entry;
       return judge_epoch(change.entry, change.entry ? change.entry->modified : seen);
+    }
     if (!key || key->kind == Key::Kind::target || key->kind == Key::Kind::controller) return;
     const store::Revision revision = change.entry ? change.entry->modified : seen;
     const auto known = revisions_.find(change.key);
@@ -636,6 +644,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   std::unique_ptr<store::Watching> watching_;
   std::optional<store::Revision> seen_;
+  std::optional<store::Entry> epoch_shown_;  // the controllers' epoch, by the watch
   std::uint32_t life_ = 0;                                      // of the store, as far as this one has seen it go back
   std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
