@@ -3,7 +3,7 @@
 
 Usage: failover.py PROGRAM [--store embedded etcd zookeeper] [--shards 600 6000] [--nodes 12] [--kills 20] [--ttl 2] [--fencing session|epoch] [--idle 10]
 
-  bring_up   a workload is created: until every shard is led, and a router knows it
+  bring_up   a workload is created: until every shard is led, and a router knows it; what processes used and the store was asked until then
   failover   a node is killed: until the end of its session is proved and written down (seen), until the first and the last of the shards that it led are given to
              others, who hear of it, and until a router knows all of them. Median and worst; from the kill, and from `seen`. And the cpu that was used from the
              kill until then, a fail-over: how much of the time is work that the cores of one machine share
@@ -82,13 +82,17 @@ def calm(town, observer, before=None):
 
 
 def bring_up(town, observer, given):
+    used, asked = cpu_of(town), town.store.requests()
     begun = witness.now()
     town.apply()
     wait(town, lambda: led(town, observer), town.why_not_whole)
+    used = {f"{kind}_cpu_ms": round(1000 * (seconds - used[kind])) for kind, seconds in cpu_of(town).items()}
+    again = town.store.requests()
     granted = max(at for shard in town.witness.shards for _, at, _ in shard.granted.values())
     known = max(at for _, at in observer.leaders.values())
     town.until("all is calm", lambda: calm(town, observer), why=town.why_not_calm)
-    say("bring_up", given.backend, town.shards, led_ms=milliseconds(granted - begun), known_ms=milliseconds(known - begun))
+    requests = None if asked is None or again is None else round(again - asked)
+    say("bring_up", given.backend, town.shards, led_ms=milliseconds(granted - begun), known_ms=milliseconds(known - begun), requests=requests, **used)
 
 
 def cpu(process):

@@ -9,7 +9,7 @@ namespace evenkeel {
 namespace {
 
 // What each kind of key is called, and what follows its name. In the order of Key::Kind.
-enum class Parts : std::uint8_t { none, node, workload, workload_bucket, node_workload_bucket, workload_shard };
+enum class Parts : std::uint8_t { none, controller, node, workload, workload_bucket, node_workload_bucket, workload_shard };
 struct KeyRow {
   std::string_view name;
   Parts parts;
@@ -25,7 +25,7 @@ constexpr KeyRow key_rows[] = {
     {"shards", Parts::workload_bucket},
     {"targets", Parts::node_workload_bucket},
     {"view", Parts::workload_bucket},
-    {"controller", Parts::none},
+    {"office", Parts::controller},
     {"controller_epoch", Parts::none},
     {"waits", Parts::none},
     {"permits", Parts::node},
@@ -72,6 +72,8 @@ bool read_parts(Parts parts, Rest& rest, Key& out) {
   switch (parts) {
     case Parts::none:
       return true;
+    case Parts::controller:
+      return !rest.ended() && rest.part() == "controller";
     case Parts::node:
       return rest.name(out.node);
     case Parts::workload:
@@ -113,7 +115,7 @@ std::string Keys::view(const WorkloadId& workload, Bucket bucket) const {
   return fmt::format("{}view/{}/{}", root_, workload, bucket);
 }
 std::string Keys::view_prefix() const { return root_ + "view/"; }
-std::string Keys::controller() const { return root_ + "controller"; }
+std::string Keys::controller() const { return root_ + "office/controller"; }
 std::string Keys::controller_epoch() const { return root_ + "controller_epoch"; }
 std::string Keys::waits() const { return root_ + "waits"; }
 std::string Keys::permit(const NodeId& node) const { return fmt::format("{}permits/{}", root_, node); }

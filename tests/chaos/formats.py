@@ -158,7 +158,7 @@ def test_the_controllers_epoch(program, store):
         town.begin()
         old = raise_format(town, key)
         until_unfit(town, key)
-        town.until("the office is free", lambda: json.loads(town.run("store", "get", ROOT + "controller"))["owner"] == "")
+        town.until("the office is free", lambda: json.loads(town.run("store", "get", ROOT + "office/controller"))["owner"] == "")
         expect(is_raised(town, key), "nobody wrote over it")
         town.until_led(witness.now())
         town.run("store", "put", ROOT + key, old)
@@ -170,7 +170,7 @@ def test_the_controllers_epoch(program, store):
 
 def test_the_office(program, store):
     """Who has it cannot be read: it may be somebody, so nobody takes it."""
-    key = "controller"
+    key = "office/controller"
     with world(program, store) as town:
         town.begin()
         raise_format(town, key)

@@ -61,6 +61,12 @@ sockaddr_un path_of(const std::string& path) {
 }
 const sockaddr* plain(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
+// Few letters fit what a peer has not taken yet; but one that stands still is not waited for.
+void wait_for_peers(int socket) {
+  const timeval patience{.tv_sec = 0, .tv_usec = 20'000};
+  setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+}
+
 // What is said to the witness. A process whose witness is gone ends.
 class Witness {
  public:
@@ -107,10 +113,33 @@ struct Letter {
   static constexpr std::size_t entries_max = 1000;
   Kind kind = Kind::take;
   std::uint32_t count = 0;
+  std::uint64_t number = 0;  // of what was asked: its answer has the same
   std::array<char, 32> from = {};
-  std::array<Entry, entries_max> entries = {};
+  std::array<Entry, entries_max> entries;  // of which `count` say something
   std::size_t bytes() const { return sizeof(Letter) - (entries_max - count) * sizeof(Entry); }
   void add(const Entry& entry) { entries.at(count++) = entry; }
+};
+
+// Where a thread gets answers. A file, as names that the kernel finds are known only in one network namespace, and hosts.py has one for each node.
+class Mailbox {
+ public:
+  explicit Mailbox(std::string path) : path_(std::move(path)), socket_(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
+    const sockaddr_un here = path_of(path_);
+    unlink(path_.c_str());
+    if (socket_ < 0 || bind(socket_, plain(here), sizeof here) != 0) give_up(path_);
+    wait_for_peers(socket_);
+  }
+  ~Mailbox() {
+    unlink(path_.c_str());
+    close(socket_);
+  }
+  Mailbox(const Mailbox&) = delete;
+  Mailbox& operator=(const Mailbox&) = delete;
+  int end() const { return socket_; }
+
+ private:
+  const std::string path_;
+  const int socket_;
 };
 
 class Ledger final : public node::ShardHandler {
@@ -229,10 +258,9 @@ class Ledger final : public node::ShardHandler {
     const int fresh = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const sockaddr_un address = path_of(path);
     if (bind(fresh, plain(address), sizeof address) != 0) give_up(path);
-    const timeval patience{.tv_sec = 0, .tv_usec = 20'000};  // with a peer that stands still
     if (stat(path.c_str(), &there) != 0) give_up(path);
     bound_ = there.st_ino;
-    setsockopt(fresh, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    wait_for_peers(fresh);
     socket_ = fresh;
   }
 
@@ -357,7 +385,7 @@ class Ledger final : public node::ShardHandler {
 
   void give(const Letter& asked, const sockaddr_un& to, socklen_t size) {
     if (asked.count != 1) return;
-    Letter answer{.kind = Kind::copy};
+    Letter answer{.kind = Kind::copy, .number = asked.number};
     {
       const std::scoped_lock lock(mutex_);
       const auto found = replicas_.find(asked.entries[0].shard);
@@ -366,31 +394,24 @@ class Ledger final : public node::ShardHandler {
     }
     (void)sendto(socket_, &answer, answer.bytes(), MSG_NOSIGNAL, plain(to), size);
   }
+  // What was asked twice is answered twice, and the later answer is nobody's.
   Result<Data> ask_copy(std::uint64_t shard, const std::string& from, const std::stop_token& stop) const {
-    const int own = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    // A file, as names that the kernel finds are known only in one network namespace, and hosts.py has one for each node. Each has another name: what was
-    // asked twice is answered twice, and the later answer is nobody's.
-    const std::string path = fmt::format("{}/{}.{}.{}.copy", options_.world, options_.name, getpid(), asked_++);
-    const sockaddr_un here = path_of(path);
-    unlink(path.c_str());
-    if (bind(own, plain(here), sizeof here) != 0) give_up(path);
-    Letter letter{.kind = Kind::ask};
+    thread_local const Mailbox own(fmt::format("{}/{}.{}.{}.copy", options_.world, options_.name, getpid(), mailboxes_++));
+    Letter letter{.kind = Kind::ask, .number = ++asked_};
     letter.add({shard, {}});
+    Letter answer;
     const sockaddr_un to = path_of(options_.world + "/" + from + ".peer");
-    Result<Data> copy = fail(Code::unavailable, "{} gives no copy", from);
     constexpr int tries = 20;
-    for (int i = 0; i < tries && !copy && !stop.stop_requested(); ++i) {
-      letter.kind = Kind::ask;
-      if (is_cut(from)) break;
-      if (sendto(own, &letter, letter.bytes(), MSG_NOSIGNAL | MSG_DONTWAIT, plain(to), sizeof to) < 0 && errno != EAGAIN) break;
-      pollfd readable{.fd = own, .events = POLLIN, .revents = 0};
-      if (poll(&readable, 1, 100) <= 0) continue;
-      if (recv(own, &letter, sizeof letter, 0) > 0 && letter.kind == Kind::copy && letter.count == 1)
-        copy = letter.entries[0].data;
+    for (int i = 0; i < tries && !stop.stop_requested() && !is_cut(from); ++i) {
+      if (sendto(own.end(), &letter, letter.bytes(), MSG_NOSIGNAL, plain(to), sizeof to) < 0 && errno != EAGAIN)
+        break;
+      pollfd readable{.fd = own.end(), .events = POLLIN, .revents = 0};
+      while (poll(&readable, 1, 100) > 0) {
+        const bool came = recv(own.end(), &answer, sizeof answer, 0) > 0 && answer.kind == Kind::copy && answer.count == 1;
+        if (came && answer.number == letter.number) return answer.entries[0].data;
+      }
     }
-    unlink(path.c_str());
-    close(own);
-    return copy;
+    return fail(Code::unavailable, "{} gives no copy", from);
   }
 
   void save(std::uint64_t shard, const Replica& replica) const {
@@ -409,7 +430,7 @@ class Ledger final : public node::ShardHandler {
   int file_ = -1;
   std::atomic<int> socket_ = -1;
   ino_t bound_ = 0;
-  mutable std::atomic<std::uint64_t> asked_ = 0;
+  mutable std::atomic<std::uint64_t> asked_ = 0, mailboxes_ = 0;
   std::atomic<node::Node*> node_ = nullptr;
   mutable std::mutex mutex_;
   std::map<std::uint64_t, Replica> replicas_;

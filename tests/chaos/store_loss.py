@@ -46,7 +46,7 @@ def elected(town):
     """Whether who acts was elected in the store that is there now: a daemon that has not looked since it was emptied tells what was."""
     key = lambda name: town.run("store", "get", f"/evenkeel/{CLUSTER}/{name}", status=None)
     active = town.active()
-    return active is not None and key("controller_epoch") != "" and json.loads(key("controller") or "{}").get("meta", "").split()[:1] == [active.name]
+    return active is not None and key("controller_epoch") != "" and json.loads(key("office/controller") or "{}").get("meta", "").split()[:1] == [active.name]
 
 
 def adopt(town):

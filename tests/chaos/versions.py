@@ -24,7 +24,7 @@ LATER = "later"
 COMPLAINT = re.compile(r"a (?:target|workload) cannot be read|is no (?:session's beat|lock|beat)|has format|lacks the field|expected a|twice in one map|not known")
 # Which documents there are when everybody is later, and where the entries are that have such a field as well.
 ENTRIES = {"config": ("settings",), "nodes": (), "workloads": (), "live": (), "members": (), "beats": (), "reports": ("replicas",), "shards": ("shards", "holders"),
-           "targets": ("replicas",), "view": ("shards",), "controller": (), "controllers": (), "controller_epoch": (), "waits": ()}
+           "targets": ("replicas",), "view": ("shards",), "office": (), "controllers": (), "controller_epoch": (), "waits": ()}
 
 
 def zone(town, name):

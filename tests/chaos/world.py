@@ -362,7 +362,7 @@ class ZooKeeper(Servers):
             for k in range(3):
                 file.write(f"server.{k + 1}={self.addresses[k]}:{self.peer_ports[k]}:{self.peer_ports[3 + k]}\n")
         return ("java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", JARS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-Dzookeeper.extendedTypesEnabled=true", "org.apache.zookeeper.server.quorum.QuorumPeerMain", os.path.join(folder, "zoo.cfg"))
+                "-Dzookeeper.extendedTypesEnabled=true", "-Dzookeeper.forceSync=no", "org.apache.zookeeper.server.quorum.QuorumPeerMain", os.path.join(folder, "zoo.cfg"))
 
     def data(self):
         return [os.path.join(self.world.path(f"s{i}"), "version-2") for i in range(3)]

@@ -48,7 +48,7 @@ class Cluster(World):
 
     def control(self, count=3, ended=False):
         """As if a controller was active, with so many beats."""
-        self.put("controller", owner="c1", kind="session", ttl="3s", meta="host-1 http=127.0.0.1:1 pulse=127.0.0.1:2", beat=ROOT + "controllers/host-1", identity="c1")
+        self.put("office/controller", owner="c1", kind="session", ttl="3s", meta="host-1 http=127.0.0.1:1 pulse=127.0.0.1:2", beat=ROOT + "controllers/host-1", identity="c1")
         self.put("controllers/host-1", identity="c1", count=count, ttl="3s", meta="host-1", ended=ended)
 
     def fill(self):

@@ -291,10 +291,11 @@ TEST(Keys, AreReadAsTheyAreBuilt) {
 
 TEST(Keys, OthersAreNone) {
   const Keys keys(ClusterId("pages"));
-  for (const char* text : {"", "/", "/evenkeel/pages", "/evenkeel/pages/", "/evenkeel/pages/nodes", "/evenkeel/pages/nodes/",
-                           "/evenkeel/pages/nodes/a b", "/evenkeel/pages/nodes//n1", "/evenkeel/pages/shards/t1/x",
-                           "/evenkeel/pages/shards/t1/", "/evenkeel/pages/shards/t1/01", "/evenkeel/pages/shards/t1/4294967296",
-                           "/evenkeel/pages/shards/t1/-1", "/evenkeel/pages/locks/a", "evenkeel/pages/config"}) {
+  for (const char* text :
+       {"", "/", "/evenkeel/pages", "/evenkeel/pages/", "/evenkeel/pages/nodes", "/evenkeel/pages/nodes/",
+        "/evenkeel/pages/nodes/a b", "/evenkeel/pages/nodes//n1", "/evenkeel/pages/shards/t1/x", "/evenkeel/pages/shards/t1/",
+        "/evenkeel/pages/shards/t1/01", "/evenkeel/pages/shards/t1/4294967296", "/evenkeel/pages/shards/t1/-1",
+        "/evenkeel/pages/locks/a", "evenkeel/pages/config", "/evenkeel/pages/controller", "/evenkeel/pages/office/other"}) {
     EXPECT_EQ(keys.parse(text), std::nullopt) << text;
   }
   EXPECT_TRUE(keys.parse("/evenkeel/pages/shards/t1/4294967295"));

@@ -136,6 +136,7 @@ class Late final : public store::Store {
   Late(std::unique_ptr<store::Store> store, std::string prefix)
       : Store(store->loop()), store_(std::move(store)), prefix_(std::move(prefix)) {}
 
+  int watched() const { return whole_; }  // how often, all together
   void stand_still() { still_ = true; }
   void go_on() {
     still_ = false;
@@ -152,6 +153,7 @@ class Late final : public store::Store {
   void do_txn(store::Txn txn, store::Answer<store::Committed> answer) override { store_->txn(std::move(txn), std::move(answer)); }
   std::unique_ptr<store::Watching> do_watch(std::string prefix, std::optional<store::Revision> after,
                                             store::OnChanges on_changes) override {
+    whole_ += prefix == prefix_ ? 1 : 0;
     if (prefix != prefix_) return store_->watch(std::move(prefix), after, std::move(on_changes));
     return store_->watch(std::move(prefix), after,
                          [this, handler = std::make_shared<store::OnChanges>(std::move(on_changes))](auto changes) {
@@ -167,6 +169,7 @@ class Late final : public store::Store {
   std::unique_ptr<store::Store> store_;
   const std::string prefix_;
   bool still_ = false;
+  int whole_ = 0;
   std::vector<std::pair<Handler, Result<store::Changes>>> waiting_;
 };
 
@@ -201,7 +204,8 @@ std::string first_step_of_a_late_one(control::Broken broken) {
 // A controller that acts does not see that the store was emptied, loses its session there, and is elected anew.
 TEST(Controllers, ActInAnEmptiedStoreOnlyOnceTheySeeIt) {
   const auto story = parse_story(
-      "cluster: pages\nnodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 4, replicas: 2}]\n---\n", "emptied");
+      "cluster: pages\nnodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 4, replicas: 2}]\n---\n",
+      "emptied");
   Simulation simulation({.seed = 1, .cluster = story->cluster, .check = false});  // the third one is none of its own
   simulation.run_until(5s);
   Late store(simulation.store().connect("controller 3"), simulation.keys().root());
@@ -212,6 +216,7 @@ TEST(Controllers, ActInAnEmptiedStoreOnlyOnceTheySeeIt) {
   }
   simulation.run_until(30s);
   ASSERT_TRUE(third.active());
+  EXPECT_EQ(store.watched(), 1) << "its election and its session look only at what is theirs";
   const ControllerEpoch before = third.epoch();
   store.stand_still();
   simulation.store().lose_everything();

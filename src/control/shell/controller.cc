@@ -644,7 +644,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   std::unique_ptr<store::Watching> watching_;
   std::optional<store::Revision> seen_;
-  std::optional<store::Entry> epoch_shown_;  // the controllers' epoch, by the watch
+  std::optional<store::Entry> epoch_shown_;                     // the controllers' epoch, by the watch
   std::uint32_t life_ = 0;                                      // of the store, as far as this one has seen it go back
   std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
