@@ -1,12 +1,13 @@
 #pragma once
 // Elections: one of several is the leader, by a session lock; everybody can see who.
 //
-//   Election election(store, locks, "/c1/controller", {.meta = "host:port"});      // stands from now on
+//   Election election(store, locks, "/c1/office/leader", {.meta = "host:port"});   // stands from now on
 //   election.on_change([](const Election::View& view) { … });     // leading: act, guarded by view.guard; else stand by
 //
 // The leader's epoch is its lock's token. A leader whose session is lost is told before anybody else can be elected. A session is lost for
 // good: to stand again after that, open a new one, with Locks and an Election of its own. One that loses its office otherwise, since
 // somebody broke the lock, stands again by itself; so does one that could not read the lock, once it can.
+// All that is in the path's folder is watched, so that it had better be there alone, or among other locks.
 // Threads and ownership are those of Store; the store and the locks outlive it. Destroying it while it leads is like a crash: resign() first.
 
 #include <functional>
