@@ -6,11 +6,13 @@
 // whether the result keeps all constraints, which is judged by recomputing everything from the files and not by the engine. Exit status: 0;
 // 1 if the result breaks a constraint; 2 if the arguments or files are wrong. With --budget instead of --time, one seed gives one result.
 //
-// --make MACHINESxPROCESSESxRESOURCES[xSLACK] makes the instance instead of reading one; --threads N searches side by side (2).
+// --make MACHINESxPROCESSESxRESOURCES[xSLACK] makes the instance instead of reading one, from --make-seed (1), and --write FOLDER writes it there in the
+// challenge's form, for other programs; --threads N searches side by side (2).
 // --shifts N instead tries N random shifts and applies none: how many are evaluated in a second, by themselves and with the rules asked.
 // Without any arguments an instance is made from a fixed seed and given a fixed budget: what `make bench` runs.
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
 #include <CLI/CLI.hpp>
@@ -33,12 +35,12 @@ namespace {
 using namespace evenkeel;
 
 struct Arguments {
-  std::string model, assignment, shape, out;
+  std::string model, assignment, shape, out, folder;
   double seconds = 0;
   bool own_time = false;  // the process's, not the wall clock's
   unsigned threads = 2;
   std::string manner = "both";
-  std::uint64_t seed = 1, budget = 0, shifts = 0;
+  std::uint64_t seed = 1, budget = 0, shifts = 0, make_seed = 1;
 };
 
 constexpr std::size_t file_most = std::size_t{4} << 30;
@@ -66,7 +68,7 @@ Result<roadef::Made> read_instance(const Arguments& arguments) {
   if (!arguments.shape.empty()) {
     const auto shape = roadef::parse_shape(arguments.shape);
     if (!shape) return fail(shape.error());
-    return roadef::make_instance(1, *shape);
+    return roadef::make_instance(arguments.make_seed, *shape);
   }
   const auto model_text = read_text(arguments.model);
   if (!model_text) return fail(model_text.error());
@@ -84,6 +86,12 @@ Result<roadef::Made> read_instance(const Arguments& arguments) {
 
 double since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+long peak_mib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss >> 10;
 }
 
 // What one thread found. Threads share the instance, which nobody changes, and nothing else.
@@ -160,10 +168,10 @@ int solve(const roadef::Made& made, const Arguments& arguments, std::string_view
   fmt::print(
       "{}\n",
       fmt::format(R"({{"bench":"roadef","case":"{}","seed":{},"objective":{},"initial":{},"lower_bound":{},"evaluated_moves":{},)"
-                  R"("evaluated_per_s":{:.0f},"seconds":{:.2f},"valid":{}}})",
+                  R"("evaluated_per_s":{:.0f},"seconds":{:.2f},"peak_mib":{},"valid":{}}})",
                   name, arguments.seed, verdict.objective, roadef::evaluate(made.model, made.start, made.start).objective,
                   roadef::lower_bound(made.model), evaluated, static_cast<double>(evaluated) / std::max(search_seconds, 1e-9),
-                  since(start), valid));
+                  since(start), peak_mib(), valid));
   for (const auto& violation : verdict.violations) fmt::print(stderr, "roadef: {}\n", violation);
   if (!arguments.out.empty() && valid) {
     if (const auto written = replace_file(arguments.out, roadef::format_assignment(end)); !written) {
@@ -205,11 +213,21 @@ int measure(const roadef::Made& made, const Arguments& arguments, std::string_vi
   return 0;
 }
 
-// What stands for the instance in the line that is printed: the model's file without its folders.
-std::string case_name(const std::string& path) {
+// What stands for the instance in the line that is printed: the model's file without its folders, or what was made.
+std::string case_name(const Arguments& arguments) {
+  if (!arguments.shape.empty() && arguments.make_seed == 1) return "made_" + arguments.shape;
+  if (!arguments.shape.empty()) return fmt::format("made_{}_{}", arguments.shape, arguments.make_seed);
+  const std::string& path = arguments.model;
   std::string name = path.substr(path.rfind('/') + 1);
   std::erase_if(name, [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' '; });
   return name;
+}
+
+// Two files, as the challenge has them.
+Result<> write_instance(const roadef::Made& made, const std::string& folder, std::string_view name) {
+  if (auto model = replace_file(fmt::format("{}/model_{}.txt", folder, name), roadef::format_model(made.model)); !model)
+    return model;
+  return replace_file(fmt::format("{}/assignment_{}.txt", folder, name), roadef::format_assignment(made.start));
 }
 
 }  // namespace
@@ -227,6 +245,8 @@ int main(int count, char** words) {
   app.add_option("MODEL", arguments.model, "the problem, plain or gzipped");
   app.add_option("ASSIGNMENT", arguments.assignment, "each process's machine at the start");
   app.add_option("--make", arguments.shape, "MACHINESxPROCESSESxRESOURCES[xSLACK]: an instance that is made, instead of files");
+  const auto* make_seed = app.add_option("--make-seed", arguments.make_seed, "of the instance that is made");
+  const auto* folder = app.add_option("--write", arguments.folder, "where the instance that is made is written, too");
   const auto* time =
       app.add_option("--time", arguments.seconds, "wall-clock seconds, reading included")->check(CLI::Range(0.01, 1e6));
   app.add_flag("--own-time", arguments.own_time, "--time is of processor time per thread: for machines that others use too");
@@ -243,7 +263,9 @@ int main(int count, char** words) {
     app.parse(count, words);
     if (arguments.shape.empty() ? arguments.assignment.empty() : !arguments.model.empty())
       throw CLI::RequiredError("MODEL and ASSIGNMENT, or --make");
-    if (time->count() + budget->count() + shifts->count() == 0) throw CLI::RequiredError("--time, --budget or --shifts");
+    if (arguments.shape.empty() && make_seed->count() + folder->count() > 0) throw CLI::RequiredError("--make");
+    if (time->count() + budget->count() + shifts->count() + folder->count() == 0)
+      throw CLI::RequiredError("--time, --budget, --shifts or --write");
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
@@ -252,7 +274,13 @@ int main(int count, char** words) {
     fmt::print(stderr, "roadef: {}\n", made.error());
     return 2;
   }
-  const std::string name = arguments.shape.empty() ? case_name(arguments.model) : "made_" + arguments.shape;
+  const std::string name = case_name(arguments);
+  if (!arguments.folder.empty()) {
+    if (const auto written = write_instance(*made, arguments.folder, name); !written) {
+      fmt::print(stderr, "roadef: {}\n", written.error());
+      return 2;
+    }
+  }
   if (arguments.shifts > 0) return measure(*made, arguments, name);
-  return solve(*made, arguments, name, start);
+  return arguments.seconds > 0 || arguments.budget > 0 ? solve(*made, arguments, name, start) : 0;
 }

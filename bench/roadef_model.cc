@@ -1,6 +1,7 @@
 #include "bench/roadef_model.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -185,6 +186,27 @@ Result<Assignment> parse_assignment(std::string_view text, std::string_view file
   in.end("the assignment, one machine for each process of the model");
   if (in.failed()) return fail(Code::invalid, "{}", in.error());
   return assignment;
+}
+
+std::string format_model(const Model& model) {
+  std::string out;
+  const auto line = [&](const auto&... values) {
+    fmt::format_to(std::back_inserter(out), "{}\n", fmt::join({fmt::format("{}", values)...}, " "));
+  };
+  const auto list = [](const auto& values) { return fmt::format("{}", fmt::join(values, " ")); };
+  line(model.resources.size());
+  for (const Resource& resource : model.resources) line(resource.transient ? 1 : 0, resource.weight);
+  line(model.machines.size());
+  for (const Machine& machine : model.machines)
+    line(machine.neighbourhood, machine.location, list(machine.capacity), list(machine.safety), list(machine.move_cost));
+  line(model.services.size());
+  for (const Service& service : model.services) line(service.spread, service.depends_on.size(), list(service.depends_on));
+  line(model.processes.size());
+  for (const Process& process : model.processes) line(process.service, list(process.needs), process.move_cost);
+  line(model.balances.size());
+  for (const Balance& balance : model.balances) line(balance.first, balance.second, balance.target, balance.weight);
+  line(model.process_move_weight, model.service_move_weight, model.machine_move_weight);
+  return out;
 }
 
 std::string format_assignment(const Assignment& assignment) { return fmt::format("{}\n", fmt::join(assignment, " ")); }

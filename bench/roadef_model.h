@@ -62,6 +62,7 @@ struct Model {
 // Errors name the file, the number of the token, counted from 1, and what was expected there.
 Result<Model> parse_model(std::string_view text, std::string_view file);
 Result<Assignment> parse_assignment(std::string_view text, std::string_view file, const Model& model);
+std::string format_model(const Model& model);
 std::string format_assignment(const Assignment& assignment);
 
 struct Verdict {

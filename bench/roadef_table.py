@@ -8,14 +8,19 @@ FOLDER holds model_X.txt[.gz] and assignment_X.txt[.gz], in folders of its own o
 as soon as it is there; what is there already for the same label, instance, seed, limit and threads is not run again, so that a table of hours can be
 stopped and gone on with, and two builds be compared in one table by their --label. A run that breaks a constraint ends everything with
 status 1, wrong arguments with 2.
+
+With --check PROGRAM each result of files is also judged by a program that knows nothing of this project: called as PROGRAM MODEL START RESULT, all plain
+text, it prints OK and the objective if the result keeps all constraints. One that says otherwise ends everything with status 1.
 """
 
 import argparse
+import gzip
 import json
 import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 
 def wrong(what):
@@ -61,6 +66,40 @@ def append(results, line):
         file.write(line.encode() + b"\n")
 
 
+def plain(path, folder):
+    """The file itself, or what is packed in it."""
+    if not path.endswith(".gz"):
+        return path
+    into = pathlib.Path(folder, pathlib.Path(path).stem)
+    into.write_bytes(gzip.decompress(pathlib.Path(path).read_bytes()))
+    return str(into)
+
+
+def check(program, files, result, objective, folder):
+    """Whether somebody else finds the same."""
+    command = [program, *(plain(path, folder) for path in files), result]
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    if said.split()[:2] != ["OK", str(objective)]:
+        print(f"roadef_table: {' '.join(command)}: says {said.strip()!r}, and the objective should be {objective}", file=sys.stderr)
+        raise SystemExit(1)
+
+
+def run_one(given, words, seed):
+    """The line that it prints. A made instance has no files that another program could read."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = str(pathlib.Path(folder, "result.txt"))
+        checked = given.check is not None and words[0] != "--make"
+        command = [given.program, *words, *limit_of(given), "--seed", str(seed)] + ["-o", result] * checked
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ended.returncode != 0:
+            print(f"roadef_table: {' '.join(command)}: status {ended.returncode}: {ended.stderr.strip()}", file=sys.stderr)
+            raise SystemExit(ended.returncode)
+        line = json.loads(ended.stdout)
+        if checked:
+            check(given.check, words, result, line["objective"], folder)
+        return {**line, "checked": checked}
+
+
 def run(given, cases):
     done = {(line["label"], line["instance"], line["run_seed"], line["limit"]) for line in read(given.results)}
     limit = " ".join(limit_of(given))
@@ -68,12 +107,7 @@ def run(given, cases):
         for name, words in cases.items():
             if (given.label, name, seed, limit) in done:
                 continue
-            command = [given.program, *words, *limit_of(given), "--seed", str(seed)]
-            ended = subprocess.run(command, capture_output=True, text=True, check=False)
-            if ended.returncode != 0:
-                print(f"roadef_table: {' '.join(command)}: status {ended.returncode}: {ended.stderr.strip()}", file=sys.stderr)
-                raise SystemExit(ended.returncode)
-            line = {"label": given.label, "instance": name, "run_seed": seed, "limit": limit, **json.loads(ended.stdout)}
+            line = {"label": given.label, "instance": name, "run_seed": seed, "limit": limit, **run_one(given, words, seed)}
             append(given.results, json.dumps(line))
     return limit
 
@@ -115,6 +149,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--label", default="this", help="of this build, in the table")
     parser.add_argument("--results", type=pathlib.Path, required=True)
+    parser.add_argument("--check", metavar="PROGRAM", help="that judges each result of files, too")
     parser.add_argument("--best", type=pathlib.Path, help="a JSON object: the best known cost by instance")
     given = parser.parse_args()
     if given.folder is None and not given.make:

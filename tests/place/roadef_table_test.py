@@ -47,6 +47,29 @@ class Table(unittest.TestCase):
             self.assertEqual(self.run_table("--make", "3x20x2", "--budget", "2000", "--seeds", "1", "--threads", threads).returncode, 0)
         self.assertEqual(len(self.lines()), 2)
 
+    def test_another_judge(self):
+        judge = pathlib.Path(self.folder.name, "judge")
+        for says, status in (("OK $(cat $3 | wc -w)", 1), ("VIOLATED 1", 1), (None, 0)):
+            wrote = subprocess.run([PROGRAM, "--make", "3x20x2", "--make-seed", "7", "--write", self.folder.name], capture_output=True, text=True, check=False)
+            self.assertEqual((wrote.returncode, wrote.stdout), (0, ""), wrote.stderr)
+            words = [self.folder.name, "--budget", "2000", "--seeds", "1"]
+            self.results.unlink(missing_ok=True)
+            if says is None:  # it finds what we do
+                self.assertEqual(self.run_table(*words).returncode, 0)
+                found = json.loads(self.lines()[0])
+                self.assertEqual((found["checked"], found["instance"]), (False, "made_3x20x2_7"))
+                says = f"OK {found['objective']}"
+                self.results.unlink()
+            judge.write_text(f'#!/bin/sh\ntest -s "$1" && test -s "$2" && test -s "$3" && echo "{says}"\n')
+            judge.chmod(0o755)
+            ended = self.run_table(*words, "--check", judge)
+            self.assertEqual(ended.returncode, status, ended.stderr)
+            self.assertEqual(self.results.exists(), status == 0)
+            if status == 0:
+                self.assertTrue(json.loads(self.lines()[0])["checked"])
+            else:
+                self.assertIn("the objective should be", ended.stderr)
+
     def test_wrong_arguments(self):
         lonely = pathlib.Path(self.folder.name, "model_x.txt")
         lonely.write_text("")

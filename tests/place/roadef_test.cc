@@ -134,6 +134,11 @@ TEST(RoadefMade, TheEngineAndTheJudgeAgree) {
                                            .processes = static_cast<std::uint32_t>(rng.between(1, 80)),
                                            .resources = static_cast<std::uint32_t>(rng.between(1, 5)),
                                            .slack = static_cast<std::uint32_t>(rng.between(0, 50))});
+    const auto text = format_model(made.model);
+    const auto again = parse_model(text, "made.txt");
+    RC_ASSERT(again.has_value());
+    RC_ASSERT(format_model(*again) == text);
+    RC_ASSERT(evaluate(*again, made.start, made.start).objective == evaluate(made.model, made.start, made.start).objective);
     const auto at_start = evaluate(made.model, made.start, made.start);
     RC_ASSERT(at_start.violations.empty());
     const Instance instance(made.model, made.start);
