@@ -109,7 +109,6 @@ void Machine::Work::take(Saw saw) {
       learn_of_losses();
       break;
     case Key::Kind::target:
-    case Key::Kind::controller:
     case Key::Kind::controller_epoch:
       break;
   }

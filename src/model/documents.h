@@ -62,7 +62,6 @@ struct Key {
     shards,
     target,
     view,
-    controller,
     controller_epoch,
     waits,
     permit,

@@ -9,7 +9,7 @@ namespace evenkeel {
 namespace {
 
 // What each kind of key is called, and what follows its name. In the order of Key::Kind.
-enum class Parts : std::uint8_t { none, controller, node, workload, workload_bucket, node_workload_bucket, workload_shard };
+enum class Parts : std::uint8_t { none, node, workload, workload_bucket, node_workload_bucket, workload_shard };
 struct KeyRow {
   std::string_view name;
   Parts parts;
@@ -25,7 +25,6 @@ constexpr KeyRow key_rows[] = {
     {"shards", Parts::workload_bucket},
     {"targets", Parts::node_workload_bucket},
     {"view", Parts::workload_bucket},
-    {"office", Parts::controller},
     {"controller_epoch", Parts::none},
     {"waits", Parts::none},
     {"permits", Parts::node},
@@ -72,8 +71,6 @@ bool read_parts(Parts parts, Rest& rest, Key& out) {
   switch (parts) {
     case Parts::none:
       return true;
-    case Parts::controller:
-      return !rest.ended() && rest.part() == "controller";
     case Parts::node:
       return rest.name(out.node);
     case Parts::workload:

@@ -195,7 +195,6 @@ void Checkers::Work::take(const Put& put, store::Revision revision) {
     case Key::Kind::shards:
     case Key::Kind::target:
     case Key::Kind::view:
-    case Key::Kind::controller:
     case Key::Kind::waits:
       break;
   }

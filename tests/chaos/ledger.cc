@@ -403,8 +403,7 @@ class Ledger final : public node::ShardHandler {
     const sockaddr_un to = path_of(options_.world + "/" + from + ".peer");
     constexpr int tries = 20;
     for (int i = 0; i < tries && !stop.stop_requested() && !is_cut(from); ++i) {
-      if (sendto(own.end(), &letter, letter.bytes(), MSG_NOSIGNAL, plain(to), sizeof to) < 0 && errno != EAGAIN)
-        break;
+      if (sendto(own.end(), &letter, letter.bytes(), MSG_NOSIGNAL, plain(to), sizeof to) < 0 && errno != EAGAIN) break;
       pollfd readable{.fd = own.end(), .events = POLLIN, .revents = 0};
       while (poll(&readable, 1, 100) > 0) {
         const bool came = recv(own.end(), &answer, sizeof answer, 0) > 0 && answer.kind == Kind::copy && answer.count == 1;

@@ -314,7 +314,7 @@ def test_nobody_controls_it(program):
         expect(found["controller"] is None and "nobody controls pages" in found["reasons"][0] and "gone: n4" in found["reasons"], f"{found}")
         said = world.do("node", "cordon", "n1").stderr
         expect("nobody controls cluster pages" in said and "`evenkeel serve`" in said and "is the name right?" in said, said)
-        world.run("del", ROOT + "controller")
+        world.run("del", ROOT + "office/controller")
         expect("no controller is active" in world.do("cluster", "show").stdout, "nobody ever did")
         world.join("n4")
         process = wait_for(world, "node", "drain", "n1")

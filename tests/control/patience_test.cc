@@ -432,6 +432,20 @@ TEST(Suspects, ManyAtOnceMeanThatTheControllerDistrustsItself) {
   EXPECT_FALSE(bench.machine->overview().maintenance);
 }
 
+TEST(Suspects, HaveTimeToBeHeardOfOnceOthersAre) {
+  Bench bench;
+  const NodeId leader = pulsing(bench, Fencing::epoch);
+  bench.run(1min);
+  ASSERT_TRUE(bench.said("only sessions count"));
+  for (const char* name : {"n1", "n2", "n3"})
+    if (leader != NodeId(name)) bench.pulse(name, 1h);
+  bench.run(500ms);
+  EXPECT_TRUE(bench.said("counts again"));
+  EXPECT_EQ(bench.shard().view.leader, leader) << bench.why();
+  bench.run(1min);
+  EXPECT_NE(bench.shard().view.leader, leader) << "that time is over: " << bench.why();
+}
+
 TEST(Suspects, CountAsOfflineAndGetNoLeadersUntilSteady) {
   Bench bench;
   Workload workload = workload_of(1, 3);

@@ -276,7 +276,6 @@ TEST(Keys, AreReadAsTheyAreBuilt) {
   expect(keys.shards(workload, bucket), {.kind = Kind::shards, .workload = workload, .bucket = bucket});
   expect(keys.target(node, workload, bucket), {.kind = Kind::target, .node = node, .workload = workload, .bucket = bucket});
   expect(keys.view(workload, bucket), {.kind = Kind::view, .workload = workload, .bucket = bucket});
-  expect(keys.controller(), {.kind = Kind::controller});
   expect(keys.controller_epoch(), {.kind = Kind::controller_epoch});
   expect(keys.waits(), {.kind = Kind::waits});
   expect(keys.permit(node), {.kind = Kind::permit, .node = node});
@@ -295,7 +294,7 @@ TEST(Keys, OthersAreNone) {
        {"", "/", "/evenkeel/pages", "/evenkeel/pages/", "/evenkeel/pages/nodes", "/evenkeel/pages/nodes/",
         "/evenkeel/pages/nodes/a b", "/evenkeel/pages/nodes//n1", "/evenkeel/pages/shards/t1/x", "/evenkeel/pages/shards/t1/",
         "/evenkeel/pages/shards/t1/01", "/evenkeel/pages/shards/t1/4294967296", "/evenkeel/pages/shards/t1/-1",
-        "/evenkeel/pages/locks/a", "evenkeel/pages/config", "/evenkeel/pages/controller", "/evenkeel/pages/office/other"}) {
+        "/evenkeel/pages/locks/a", "evenkeel/pages/config", "/evenkeel/pages/controller", "/evenkeel/pages/office/controller"}) {
     EXPECT_EQ(keys.parse(text), std::nullopt) << text;
   }
   EXPECT_TRUE(keys.parse("/evenkeel/pages/shards/t1/4294967295"));

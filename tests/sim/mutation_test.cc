@@ -138,6 +138,7 @@ class Late final : public store::Store {
 
   int watched() const { return whole_; }  // how often, all together
   void stand_still() { still_ = true; }
+  void end_watch() { (*latest_)(fail(Code::denied, "not any more")); }
   void go_on() {
     still_ = false;
     for (auto& waiting : std::exchange(waiting_, {})) (*waiting.first)(std::move(waiting.second));
@@ -155,11 +156,11 @@ class Late final : public store::Store {
                                             store::OnChanges on_changes) override {
     whole_ += prefix == prefix_ ? 1 : 0;
     if (prefix != prefix_) return store_->watch(std::move(prefix), after, std::move(on_changes));
-    return store_->watch(std::move(prefix), after,
-                         [this, handler = std::make_shared<store::OnChanges>(std::move(on_changes))](auto changes) {
-                           if (!still_) return (*handler)(std::move(changes));
-                           waiting_.emplace_back(handler, std::move(changes));
-                         });
+    latest_ = std::make_shared<store::OnChanges>(std::move(on_changes));
+    return store_->watch(std::move(prefix), after, [this, handler = latest_](auto changes) {
+      if (!still_) return (*handler)(std::move(changes));
+      waiting_.emplace_back(handler, std::move(changes));
+    });
   }
   void do_status(store::Answer<store::Status> answer) override { store_->status(std::move(answer)); }
   void do_compact(store::Revision before, store::Answer<store::Revision> answer) override {
@@ -170,6 +171,7 @@ class Late final : public store::Store {
   const std::string prefix_;
   bool still_ = false;
   int whole_ = 0;
+  Handler latest_;
   std::vector<std::pair<Handler, Result<store::Changes>>> waiting_;
 };
 
@@ -201,31 +203,78 @@ std::string first_step_of_a_late_one(control::Broken broken) {
   return simulation.violation().value_or("");
 }
 
-// A controller that acts does not see that the store was emptied, loses its session there, and is elected anew.
-TEST(Controllers, ActInAnEmptiedStoreOnlyOnceTheySeeIt) {
-  const auto story = parse_story(
-      "cluster: pages\nnodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 4, replicas: 2}]\n---\n",
-      "emptied");
-  Simulation simulation({.seed = 1, .cluster = story->cluster, .check = false});  // the third one is none of its own
-  simulation.run_until(5s);
-  Late store(simulation.store().connect("controller 3"), simulation.keys().root());
-  control::Controller third(store, {.cluster = story->cluster.name, .name = "controller 3", .names = Rng(3)});
-  for (const std::uint64_t number : {1, 2}) {
-    const auto killed = simulation.perform({Action::Kind::kill_controller, {.number = number}});
-    EXPECT_TRUE(killed.has_value()) << killed.error().message;
+constexpr std::string_view three_nodes =
+    "cluster: pages\nnodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 4, replicas: 2}]\n---\n";
+
+// A cluster that a third controller has taken over, whose watch can be disturbed.
+struct TakenOver {
+  explicit TakenOver(control::Broken broken = {})
+      : simulation({.seed = 1, .cluster = parse_story(three_nodes, "three")->cluster, .check = false}) {
+    simulation.run_until(5s);
+    store = std::make_unique<Late>(simulation.store().connect("controller 3"), simulation.keys().root());
+    control::ControllerOptions options{.cluster = ClusterId("pages"), .name = "controller 3", .names = Rng(3)};
+    options.machine.broken = broken;
+    third = std::make_unique<control::Controller>(*store, options);
+    for (const std::uint64_t number : {1, 2}) {
+      const auto killed = simulation.perform({Action::Kind::kill_controller, {.number = number}});
+      EXPECT_TRUE(killed.has_value()) << killed.error().message;
+    }
+    simulation.run_until(30s);
+    EXPECT_TRUE(third->active());
   }
-  simulation.run_until(30s);
-  ASSERT_TRUE(third.active());
-  EXPECT_EQ(store.watched(), 1) << "its election and its session look only at what is theirs";
-  const ControllerEpoch before = third.epoch();
-  store.stand_still();
-  simulation.store().lose_everything();
-  simulation.run_until(60s);
-  EXPECT_GT(third.epoch(), before) << "it was elected";
-  EXPECT_FALSE(third.active()) << "and knows only what was";
-  store.go_on();
-  simulation.run_until(90s);
-  EXPECT_TRUE(third.active());
+  // It goes on: a node that leaves is noticed.
+  bool acts(Duration until) {
+    const auto killed = simulation.perform({Action::Kind::kill, {.node = NodeId("n1")}});
+    EXPECT_TRUE(killed.has_value());
+    simulation.run_until(until);
+    return third->active() && third->machine().overview().offline == 1;
+  }
+
+  Simulation simulation;  // the third controller is none of its own, so nobody checks
+  std::unique_ptr<Late> store;
+  std::unique_ptr<control::Controller> third;
+};
+
+// It acts, does not see that the store was emptied, loses its session there, and is elected anew.
+TEST(Controllers, ActInAnEmptiedStoreOnlyOnceTheySeeIt) {
+  for (const control::Broken broken : {control::Broken{}, control::Broken::first_step_too_early}) {
+    TakenOver one(broken);
+    EXPECT_EQ(one.store->watched(), 1) << "its election and its session look only at what is theirs";
+    const ControllerEpoch before = one.third->epoch();
+    one.store->stand_still();
+    one.simulation.store().lose_everything();
+    one.simulation.run_until(60s);
+    EXPECT_GT(one.third->epoch(), before) << "it was elected";
+    EXPECT_EQ(one.third->active(), broken == control::Broken::first_step_too_early) << "and knows only what was";
+    one.store->go_on();
+    one.simulation.run_until(90s);
+    EXPECT_TRUE(one.third->active());
+  }
+}
+
+// Who may not read for a while reads everything anew when that is over, and says until then that it is out of touch.
+TEST(Controllers, WatchAnewAfterARefusal) {
+  TakenOver one;
+  one.store->end_watch();
+  EXPECT_FALSE(one.third->in_touch());
+  ASSERT_TRUE(one.third->trouble());
+  EXPECT_EQ(one.third->trouble()->code, Code::denied);
+  one.simulation.run_until(60s);
+  EXPECT_TRUE(one.third->in_touch());
+  EXPECT_FALSE(one.third->trouble());
+  EXPECT_EQ(one.store->watched(), 2);
+  EXPECT_TRUE(one.acts(2min));
+}
+
+// Its writes compare the controllers' epoch: who finds a later one than its own, and holds the office, raises it above.
+TEST(Controllers, RaiseAnEpochThatSomebodyElseHasRaised) {
+  TakenOver one;
+  const auto other = one.simulation.store().connect("another version");
+  const ControllerEpoch theirs(one.third->epoch().value() + 5);
+  other->put(one.simulation.keys().controller_epoch(), format_controller_epoch(theirs), [](const auto&) {});
+  one.simulation.run_until(40s);
+  EXPECT_GT(one.third->epoch(), theirs);
+  EXPECT_TRUE(one.acts(2min));
 }
 
 // How long it has waited, by a later version; then a node is lost, and waited for.

@@ -133,8 +133,19 @@ void Machine::Work::weigh_suspects() {
   if (distrusts == world_.distrusts_itself || options_.broken == Broken::believe_all_suspects) return;
   world_.distrusts_itself = distrusts;
   world_.nodes_touched.insert(suspects_.begin(), suspects_.end());
+  if (!distrusts) hear_the_rest_out();
   say(Event::Kind::node, std::nullopt, std::nullopt,
       distrusts ? "too many are suspect at once: only sessions count" : "who is suspect counts again");
+}
+
+// Pulses come again. Those of the nodes that are still missed may be on their way: they have as much time for it as any.
+void Machine::Work::hear_the_rest_out() {
+  for (const std::uint32_t n : std::exchange(suspects_, {})) {
+    NodeInfo& node = world_.nodes[n];
+    node.suspected = node.pulse_broken = false;
+    node.pulsed = now_;
+    wake_node(n, now_ + node.pulse_every * options_.pulses_missed);
+  }
 }
 
 void Machine::Work::look_at_node(std::uint32_t n) {

@@ -118,6 +118,7 @@ class Machine::Work {
   bool progress_matters(const detail::Unit& unit, std::uint32_t slot, const NodeId& of) const;
   void look_at_pulse(std::uint32_t node);
   void weigh_suspects();
+  void hear_the_rest_out();
   void look_at_node(std::uint32_t node);
   void wait_for(std::uint32_t node, Duration gone);
   void count_node(std::uint32_t node);

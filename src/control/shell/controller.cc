@@ -10,8 +10,8 @@
 
 #include "evenkeel/base/overloaded.h"
 #include "evenkeel/control/shell/detail/batch.h"
+#include "evenkeel/control/shell/detail/sessions.h"
 #include "evenkeel/control/shell/detail/standing.h"
-#include "evenkeel/control/shell/detail/touch_beat.h"
 #include "evenkeel/control/shell/documents.h"
 #include "evenkeel/locks/election.h"
 #include "evenkeel/place/place.h"
@@ -40,13 +40,11 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
         keys_(options_.cluster),
         names_(options_.names),
         standing_(fmt::format("{}controllers/{}", keys_.root(), options_.name)),
+        sessions_(store_, keys_, [this](const Error& error) { log("beat", error); }),
         machine_(std::in_place, machine_options()) {}
 
   void start() {
-    watching_ = store_.watch(keys_.root(), std::nullopt, [this](Result<store::Changes> changes) {
-      if (changes) return take(std::move(*changes));
-      log("watch", changes.error());
-    });
+    follow();
     stand();
   }
   void stop() {
@@ -54,8 +52,8 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     loop_.cancel(timer_);
     loop_.cancel(pause_);
     loop_.cancel(reading_);
-    observers_.clear();
-    beats_.reset();
+    loop_.cancel(following_);
+    sessions_.look_away();
     election_.reset();
     locks_.reset();
     session_.reset();
@@ -63,7 +61,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
 
   bool active() const { return active_ && election_ && election_->leading(); }
-  bool in_touch() const { return seen_ && session_ && session_->valid(); }
+  bool in_touch() const { return seen_ && !unwatched_ && session_ && session_->valid(); }
   ControllerAddress active_one() const {
     if (active()) return address();
     return election_ ? parse_controller_address(election_->view().leader) : ControllerAddress{};
@@ -72,6 +70,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     if (!session_) return standing_.trouble_with_name();
     if (const auto unread = trouble_with_documents())
       return Error{Code::invalid, unread->message};  // to be told from a store that refuses
+    if (unwatched_) return unwatched_->in("the watch");
     const auto standing = election_ ? election_->view().trouble : std::nullopt;
     return standing && standing->code != Code::refused ? standing : std::nullopt;  // refused: with the session, which is lost
   }
@@ -207,8 +206,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   }
   void leave_office() {
     guard_.reset();
-    observers_.clear();
-    beats_.reset();
+    sessions_.look_away();
     if (!std::exchange(active_, false)) return;
     feed(Deposed{});
     step();
@@ -234,7 +232,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   void raise_epoch(const store::Compare& election, const store::Read& read) {
     take_unread();
-    ControllerEpoch before = std::max(highest_controller_, epoch_);
+    ControllerEpoch before = std::max({highest_controller_, epoch_, epoch_shown_.value_or(ControllerEpoch())});
     store::Txn txn;
     txn.compare(election);
     if (read.entry) {
@@ -256,14 +254,22 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
                  epoch_ = next;
                  guard_ = store::unchanged(keys_.controller_epoch(), done->revision);
                  act_when_known();
+                 expect_to_know();
                }));
   }
 
   // Whether all that was written before the election has been seen. Revisions alone do not say: where the store was emptied and the watch has not found out yet, they
   // are those of before. The epoch that was raised is none of those.
-  bool knows_all() const {
-    return seen_ && guard_ && *seen_ >= guard_->modified && epoch_shown_ && epoch_shown_->modified == guard_->modified &&
-           epoch_shown_->value == format_controller_epoch(epoch_);
+  bool knows_all() const { return guard_ && seen_ && *seen_ >= guard_->modified && epoch_shown_ == epoch_; }
+  // A watch that has gone on from where an emptied store has not come yet may never say so.
+  void expect_to_know() {
+    if (active_ || unwatched_) return;
+    loop_.cancel(following_);
+    following_ = loop_.post_after(options_.session_ttl, [this] {
+      if (!guard_ || !seen_ || knows_all()) return;
+      log("watch", {Code::conflict, "it does not show that this controller was elected; watching anew"});
+      follow();
+    });
   }
   // The first step is taken then.
   void act_when_known() {
@@ -273,8 +279,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     take_unread();
     if (trouble_with_documents()) return reconsider();  // a freeze, or maintenance, that it cannot read is not overlooked
     active_ = true;
-    beats_ = std::make_unique<store::Beats>(store_, keys_.beat_prefix());
-    for (const auto& [node, incarnation] : incarnations_) observe(node);
+    sessions_.watch();
     feed(Elected{epoch_});
     step();
   }
@@ -300,6 +305,16 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   // 2. What is seen.
 
+  void follow() {
+    loop_.cancel(following_);
+    watching_ = store_.watch(keys_.root(), std::nullopt, [this](Result<store::Changes> changes) {
+      if (changes) return take(std::move(*changes));
+      log("watch", changes.error());
+      unwatched_ = changes.error();
+      following_ = loop_.post_after(options_.session_ttl, [this] { follow(); });
+    });
+  }
+
   void take(store::Changes changes) {
     const bool put_back = changes.fresh && seen_ && changes.revision < *seen_;
     if (put_back) begin_anew(changes);
@@ -311,7 +326,11 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     }
     for (store::Change& change : changes.changes) take(std::move(change), changes.revision);
     seen_ = changes.revision;
-    if (put_back && leads_) begin_office(*office_);
+    unwatched_.reset();
+    const bool overtaken =
+        guard_ && epoch_shown_ && *epoch_shown_ > epoch_;  // by hand, or by a version that is elected elsewhere
+    if (overtaken) leave_office();
+    if ((put_back || overtaken) && leads_) begin_office(*office_);
     act_when_known();
   }
 
@@ -328,8 +347,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     for (const auto& [name, known] : std::exchange(unread_, {})) deliver(known.first, known.second);
   }
 
-  // The store was put back to an older state. What nodes have done since is known to them alone: the sessions that it shows are believed only when
-  // they are over. Nodes notice it as well, and join anew.
+  // The store was put back to an older state.
   void begin_anew(const store::Changes& changes) {
     log("watch", {Code::conflict, fmt::format("the store went back from revision {} to {}", *seen_, changes.revision)});
     leave_office();
@@ -346,21 +364,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     unread_.clear();
     unreadable_.clear();
     standing_.forget_revisions();
-    incarnations_.clear();
-    told_beats_.clear();
-    for (const store::Change& change : changes.changes) {
-      const auto key = keys_.parse(change.key);
-      if (!key || !change.entry) continue;
-      const bool of_session = key->kind == Key::Kind::live || key->kind == Key::Kind::member || key->kind == Key::Kind::beat;
-      const auto document = of_session ? parse_document(*key, *change.entry) : Result<Document>(fail(Code::invalid, ""));
-      if (!document) continue;
-      if (const auto* live = std::get_if<LiveDocument>(&*document)) doubted_.insert(live->incarnation);
-      if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
-        doubted_.insert(beat->incarnation);
-        if (!beat->ended)
-          detail::touch_beat(store_, keys_.beat(key->node), beat->incarnation, options_.session_ttl / 3, while_there());
-      }
-    }
+    sessions_.doubt(changes, options_.session_ttl / 3, while_there());
   }
 
   static bool is_own(Key::Kind kind) { return kind == Key::Kind::shards || kind == Key::Kind::view; }
@@ -369,10 +373,11 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     const std::optional<Key> key = keys_.parse(change.key);
     if (change.key == standing_.beat()) return standing_.see_beat(std::move(change.entry));
     if (key && key->kind == Key::Kind::controller_epoch) {
-      epoch_shown_ = change.entry;
+      const auto shown = change.entry ? parse_controller_epoch(change.entry->value, change.key) : fail(Code::not_found, "");
+      epoch_shown_ = shown ? std::optional(*shown) : std::nullopt;
       return judge_epoch(change.entry, change.entry ? change.entry->modified : seen);
     }
-    if (!key || key->kind == Key::Kind::target || key->kind == Key::Kind::controller) return;
+    if (!key || key->kind == Key::Kind::target) return;
     const store::Revision revision = change.entry ? change.entry->modified : seen;
     const auto known = revisions_.find(change.key);
     if (known != revisions_.end() && revision <= known->second) return;
@@ -397,7 +402,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     if (key.kind == Key::Kind::config) reconsider();
     if (!change.entry) {
       unreadable_.erase(change.key);
-      if (key.kind == Key::Kind::beat) told_beats_.erase(key.node);
+      if (key.kind == Key::Kind::beat) sessions_.gone(key.node);
       return feed(Saw{key, std::nullopt});
     }
     Result<Document> document = parse_document(key, *change.entry);
@@ -409,28 +414,12 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     }
     configured_ = configured_ || key.kind == Key::Kind::config;
     // Of a session that is not believed it is known where it was, not that it is.
-    if (auto* live = std::get_if<LiveDocument>(&*document); live != nullptr && doubted_.contains(live->incarnation))
+    if (auto* live = std::get_if<LiveDocument>(&*document); live != nullptr && sessions_.doubts(live->incarnation))
       live->incarnation = {};
     if (const auto* report = std::get_if<Report>(&*document))
       highest_controller_ = std::max(highest_controller_, report->obeyed.controller);
-    if (const auto* beat = std::get_if<BeatSeen>(&*document)) {
-      const bool is_new = !beat->ended && std::exchange(incarnations_[key.node], beat->incarnation) != beat->incarnation;
-      if (is_new && active_) observe(key.node);
-      // That it beats is its observer's to see. The machine is told only what is new.
-      const auto [known, is_first] = told_beats_.try_emplace(key.node, *beat);
-      if (!is_first && known->second == *beat) return;
-      known->second = *beat;
-    }
+    if (const auto* beat = std::get_if<BeatSeen>(&*document); beat != nullptr && !sessions_.is_news(key.node, *beat)) return;
     feed(Saw{key, std::move(*document)});
-  }
-
-  // Its session is ended by us if it stands still; that it is over is then seen like everything else.
-  void observe(const NodeId& node) {
-    observers_.erase(node);
-    observers_.try_emplace(node, std::make_unique<store::Observer>(*beats_, keys_.beat(node), store::Observer::Mode::end_it,
-                                                                   [this](const Result<store::Ended>& ended) {
-                                                                     if (!ended) log("beat", ended.error());
-                                                                   }));
   }
 
   // 3. What is decided, and written.
@@ -644,7 +633,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
 
   std::unique_ptr<store::Watching> watching_;
   std::optional<store::Revision> seen_;
-  std::optional<store::Entry> epoch_shown_;                     // the controllers' epoch, by the watch
+  std::optional<Error> unwatched_;  // the watch has ended, until it has begun anew
+  Timer following_;
+  std::optional<ControllerEpoch> epoch_shown_;                  // the controllers' epoch, by the watch
   std::uint32_t life_ = 0;                                      // of the store, as far as this one has seen it go back
   std::unordered_map<std::string, store::Revision> revisions_;  // of documents as the machine knows them
   std::set<std::pair<WorkloadId, Bucket>> writing_;
@@ -656,13 +647,9 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
   std::vector<Input> inputs_;                // for the next step
   bool configured_ = false;                  // the configuration has been read once
   std::map<std::string, Error> unreadable_;  // documents that are there and cannot be read
-  std::unique_ptr<store::Beats> beats_;
-  std::map<NodeId, Incarnation> incarnations_;
-  std::unordered_map<NodeId, BeatSeen> told_beats_;  // to the machine
+  detail::Sessions sessions_;
   Epoch epochs_above_;
   std::map<WorkloadId, std::uint32_t> lost_;  // what had data then
-  std::set<Incarnation> doubted_;             // that an older state of the store has shown
-  std::map<NodeId, std::unique_ptr<store::Observer>> observers_;
   Timer timer_;
   Instant armed_ = Instant::max();  // when it is due
   Timer pause_;

@@ -50,7 +50,6 @@ Result<Document> parse_document(const Key& key, const store::Entry& entry) {
     case Key::Kind::order:
       return as_document(parse_order(text, entry.key));
     case Key::Kind::target:
-    case Key::Kind::controller:
     case Key::Kind::controller_epoch:
       break;
   }
