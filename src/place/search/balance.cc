@@ -19,6 +19,8 @@ namespace {
 constexpr double worth = 1e-3;
 // What costs nothing goes on until no node is further than this from its fair share.
 constexpr double fresh_level_enough = 2e-4;
+// Who would be left with a gap gives last: no score is that large.
+constexpr double smaller_gap = 1e3;
 constexpr std::size_t pair_partners = 4;     // of each kind: of all nodes, and of the node's own domains
 constexpr std::size_t donors = 2;            // the same, of a node that is being filled: it takes one replica from each in turn
 constexpr std::size_t all_pairs_nodes = 64;  // in clusters up to this size everybody is a partner
@@ -243,13 +245,41 @@ class Balancer {
   void fill() {
     std::vector<std::uint32_t> cold;
     for (std::uint32_t n = 0; n < board_.problem.nodes; ++n) {
-      if (board_.takes_part[n] != 0 && levels_.lowest(n) < -setting_) cold.push_back(n);
+      if (board_.takes_part[n] != 0 && levels_.lowest(n) < -least_lack(n)) cold.push_back(n);
     }
     std::ranges::sort(cold, {}, [&](std::uint32_t n) { return std::tuple(levels_.lowest(n), board_.salt[n], n); });
     // One replica each in turn, so that none is filled from what another could have had.
     while (!cold.empty() && !out()) {
       std::erase_if(cold, [&](std::uint32_t n) { return out() || !fill_one(n); });
     }
+  }
+
+  // What a node lacks before it is filled: moving a gap that is no larger than a replica from node to node is worth nothing.
+  double least_lack(std::uint32_t node) {
+    const double count = fresh_ ? 0 : fair_count(node);
+    return count > 0 ? std::max(setting_, 1 / count) : setting_;
+  }
+
+  // What is left where a replica that fills a node came from: nothing that would have to be filled in turn; a gap, but a smaller one than
+  // there was; or one as large. What is smaller than the tolerance leaves none by itself. Leadership is passed on in any case, so what it adds to a load is no gap.
+  enum class Gap : std::uint8_t { none, smaller, as_large };
+  Gap gap_left(std::uint32_t donor, std::uint32_t replica, std::uint32_t node) {
+    const Problem& problem = board_.problem;
+    const std::span<const Amount> loads = problem.load(problem.replica_load[replica]);
+    Gap gap = Gap::none;
+    for (std::size_t d = 0; d < problem.width(); ++d) {
+      const auto above = [&](std::uint32_t n, double change) {
+        const double share = problem.share[n * problem.width() + d] * levels_.fair(d);
+        return share > 0 ? (levels_.above_fair(n, d) + change) / share : 0;
+      };
+      const auto size = static_cast<double>(loads[d]);
+      const double left = above(donor, -size);
+      const bool large = size > setting_ * problem.share[donor * problem.width() + d] * levels_.fair(d);
+      if (!large || left >= -least_lack(donor)) continue;
+      if (left < above(node, 0) / 2 && left < above(node, size) + least_lack(node)) return Gap::as_large;
+      gap = Gap::smaller;
+    }
+    return gap;
   }
 
   bool fill_one(std::uint32_t node) {
@@ -261,7 +291,10 @@ class Balancer {
       if (levels_.highest(donor) <= levels_.lowest(node)) continue;
       best_.clear();
       for (const std::uint32_t replica : some_of(donor)) {
-        keep(best_, {fill_score(replica, donor, node, ideal), replica, node, none});
+        const Gap gap = fresh_ ? Gap::none : gap_left(donor, replica, node);
+        if (gap == Gap::as_large) continue;
+        const double last_choice = gap == Gap::smaller ? smaller_gap : 0;
+        keep(best_, {fill_score(replica, donor, node, ideal) - last_choice, replica, node, none});
       }
       candidates_.insert(candidates_.end(), best_.begin(), best_.end());
     }
@@ -302,19 +335,25 @@ class Balancer {
   std::vector<double> ideal_load(std::uint32_t node) {
     const Problem& problem = board_.problem;
     const auto there = static_cast<double>(state_.replicas_on(node).size());
-    double part = 0, dimensions = 0;
+    const double count = std::max(1.0, std::floor(fair_count(node)) - there);
     std::vector<double> lacks(problem.width());
     for (std::size_t d = 0; d < problem.width(); ++d) {
       const double share = problem.share[node * problem.width() + d];
       if (!levels_.levelled(d) || share <= 0) continue;
-      const double total = total_share(d);
-      lacks[d] = std::max(0.0, levels_.fair(d) * share - static_cast<double>(state_.usage(node)[d]));
-      part += share / total, dimensions += 1;
+      lacks[d] = std::max(0.0, levels_.fair(d) * share - static_cast<double>(state_.usage(node)[d])) / count;
     }
-    const double fair_count = dimensions > 0 ? part / dimensions * static_cast<double>(board_.problem.replicas()) : 0;
-    const double count = std::max(1.0, std::floor(fair_count) - there);
-    for (double& lack : lacks) lack /= count;
     return lacks;
+  }
+
+  // How many of all replicas are a node's fair share; 0 if it has none.
+  double fair_count(std::uint32_t node) {
+    const Problem& problem = board_.problem;
+    double part = 0, dimensions = 0;
+    for (std::size_t d = 0; d < problem.width(); ++d) {
+      const double share = problem.share[node * problem.width() + d];
+      if (levels_.levelled(d) && share > 0) part += share / total_share(d), dimensions += 1;
+    }
+    return dimensions > 0 ? part / dimensions * static_cast<double>(problem.replicas()) : 0;
   }
 
   double total_share(std::size_t dimension) {

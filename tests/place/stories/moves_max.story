@@ -139,16 +139,16 @@ moving: [{workload: t, shard: 0, from: a, to: b}]
 t/0: b
 t/1: d
 t/2: c
-t/3: b
-t/4: d
-t/5: c
+t/3: d
+t/4: c
+t/5: b
 t/6: a
 t/7: a
 move t/1 a -> d balance step 2
 move t/2 a -> c balance step 3
-move t/3 a -> b balance step 4
-move t/4 a -> d balance step 5
-move t/5 a -> c balance step 6
+move t/3 a -> d balance step 4
+move t/4 a -> c balance step 5
+move t/5 a -> b balance step 6
 
 # Where it leaves room, the first step has fewer moves than the others.
 plan all
