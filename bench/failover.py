@@ -108,16 +108,24 @@ def cpu_of(town):
     return {kind: sum(cpu(process) for process in processes if process.runs()) for kind, processes in kinds.items()}
 
 
+def decisions_of(town):
+    """Of all daemons, as they count themselves: what deciding and writing took."""
+    names = {"steps": "step_seconds_count", "step_s": "step_seconds_sum", "writes": "commit_seconds_count", "write_s": "commit_seconds_sum"}
+    return {short: sum(sum(daemon.metrics("evenkeel_control_" + name)) for daemon in town.daemons if daemon.runs()) for short, name in names.items()}
+
+
 def kill_one(town, observer, name):
-    """Moments after the kill: seen, the first granted, the last granted, the last known to the router; and the cpu that was used in that time."""
+    """Moments after the kill: seen, the first granted, the last granted, the last known to the router; and what was used and decided in that time."""
     before = {shard: leader for shard, (leader, _) in observer.leaders.items()}
     lost = [shard for shard, leader in before.items() if leader == name]
     observer.ends.pop(name, None)
+    decided = decisions_of(town)
     begun = witness.now()
     town.nodes[name].kill()
     used = cpu_of(town)
     wait(town, lambda: led(town, observer, name) and name in observer.ends, town.why_not_whole)
     used = {kind: seconds - used[kind] for kind, seconds in cpu_of(town).items()}
+    decided = {kind: number - decided[kind] for kind, number in decisions_of(town).items()}
     granted = []
     for shard in lost:
         given = town.witness.shards[shard].granted
@@ -126,14 +134,17 @@ def kill_one(town, observer, name):
     seen = observer.ends[name]
     town.nodes[name].start()
     town.until("it leads what it led before", lambda: calm(town, observer, before), why=town.why_not_calm)
-    return [moment - begun for moment in (seen, min(granted), max(granted), known)], used
+    return [moment - begun for moment in (seen, min(granted), max(granted), known)], used, decided
 
 
 def failover(town, observer, given):
     names = sorted(town.nodes)
     kills = [kill_one(town, observer, names[i % len(names)]) for i in range(given.kills)]
-    times = [moments for moments, _ in kills]
-    numbers = {f"{kind}_cpu_ms": round(1000 * statistics.mean(used[kind] for _, used in kills)) for kind in kills[0][1]}
+    times = [moments for moments, _, _ in kills]
+    numbers = {f"{kind}_cpu_ms": round(1000 * statistics.mean(used[kind] for _, used, _ in kills)) for kind in kills[0][1]}
+    decided = {kind: statistics.median(each[kind] for _, _, each in kills) for kind in kills[0][2]}
+    numbers |= {"steps": decided["steps"], "steps_ms": round(1000 * decided["step_s"], 1), "writes": decided["writes"]}
+    numbers["write_ms"] = round(1000 * decided["write_s"] / max(1, decided["writes"]), 1)
     for i, part in enumerate(("seen", "first_leader", "all_leaders", "router")):
         after = [time[i] for time in times]
         numbers[part + "_ms"] = [milliseconds(statistics.median(after)), milliseconds(max(after))]

@@ -203,13 +203,13 @@ std::string first_step_of_a_late_one(control::Broken broken) {
   return simulation.violation().value_or("");
 }
 
-constexpr std::string_view three_nodes =
+constexpr std::string_view three_and_one_workload =
     "cluster: pages\nnodes: [{name: \"n[1-3]\", zone: \"z[1-3]\"}]\nworkloads: [{name: t, shards: 4, replicas: 2}]\n---\n";
 
 // A cluster that a third controller has taken over, whose watch can be disturbed.
 struct TakenOver {
   explicit TakenOver(control::Broken broken = {})
-      : simulation({.seed = 1, .cluster = parse_story(three_nodes, "three")->cluster, .check = false}) {
+      : simulation({.seed = 1, .cluster = parse_story(three_and_one_workload, "three")->cluster, .check = false}) {
     simulation.run_until(5s);
     store = std::make_unique<Late>(simulation.store().connect("controller 3"), simulation.keys().root());
     control::ControllerOptions options{.cluster = ClusterId("pages"), .name = "controller 3", .names = Rng(3)};

@@ -70,7 +70,7 @@ class Controller::Work : public std::enable_shared_from_this<Work> {
     if (!session_) return standing_.trouble_with_name();
     if (const auto unread = trouble_with_documents())
       return Error{Code::invalid, unread->message};  // to be told from a store that refuses
-    if (unwatched_) return unwatched_->in("the watch");
+    if (unwatched_) return Error{Code::denied, unwatched_->in("the watch").message};
     const auto standing = election_ ? election_->view().trouble : std::nullopt;
     return standing && standing->code != Code::refused ? standing : std::nullopt;  // refused: with the session, which is lost
   }
