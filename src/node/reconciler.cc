@@ -295,8 +295,10 @@ class Reconciler::Work {
     if (!to || now_ < item.retry_at) return;
     const bool out = *to != item.state && detail::is_bounded(item, item.state);
     if (item.gave_up && !out && !standing_.leaving) return;
-    // A shard that is split off is copied from what is here, and somebody stands still for it.
-    const bool soon = *to == item.state || item.entry->parent.has_value();
+    // A shard that is split off is copied from what is here, and somebody stands still for it. Where there is no data anywhere nothing is opened, and
+    // the others copy from who leads first: if that waited behind copies, those of two nodes could wait for each other.
+    const bool begins = detail::is_bounded(item, end) && item.entry->reason == Reason::first && !item.entry->copy_from;
+    const bool soon = *to == item.state || item.entry->parent.has_value() || begins;
     const Turn turn = out || detail::is_bounded(item, *to) ? Turn::first : soon ? Turn::soon : Turn::slow;
     if (turn != Turn::slow || slow_ < options_.transitions_at_once) return start(item, *to, end, turn);
     if (std::exchange(item.waiting, true)) return;

@@ -158,7 +158,7 @@ report t1/0 of 8 obeyed=0.0
 target t1/0 2.1 of=8
 0 leader v=4.0
 ----
-start #1 t1/0 offline -> follower -> leader v=4.0 first
+start #1 t1/0 offline -> follower -> leader v=4.0 first soon
 report t1/0 of 8 obeyed=2.1
   0 offline v=4.0 last=3 progress=40 sealed=5 last=3 at 40
   1 offline v=3.1 last=3 progress=40
@@ -174,7 +174,7 @@ joined 1
 target t1/0 1.1 fencing=epoch
 0 leader v=2.0
 ----
-start #1 t1/0 offline -> follower -> leader v=2.0 first
+start #1 t1/0 offline -> follower -> leader v=2.0 first soon
 report t1/0 of 1 obeyed=1.1
   0 offline v=2.0
 
@@ -221,7 +221,7 @@ joined 1
 target t1/0 1.1 fencing=epoch
 0 leader v=2.0
 ----
-start #1 t1/0 offline -> follower -> leader v=2.0 first
+start #1 t1/0 offline -> follower -> leader v=2.0 first soon
 report t1/0 of 1 obeyed=1.1
   0 offline v=2.0
 

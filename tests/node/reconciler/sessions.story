@@ -180,8 +180,8 @@ target t1/0 1.1 fencing=epoch
 0 leader v=1.0
 1 leader v=1.0
 ----
-start #1 t1/0 offline -> follower -> leader v=1.0 first
-start #2 t1/1 offline -> follower -> leader v=1.0 first
+start #1 t1/0 offline -> follower -> leader v=1.0 first soon
+start #2 t1/1 offline -> follower -> leader v=1.0 first soon
 report t1/0 of 1 obeyed=1.1
   0 offline v=1.0
   1 offline v=1.0
@@ -256,7 +256,7 @@ target t1/0 1.1
 0 leader v=1.0
 1 follower v=1.0
 ----
-start #1 t1/0 offline -> follower -> leader v=1.0 first
+start #1 t1/0 offline -> follower -> leader v=1.0 first soon
 start #2 t1/1 offline -> follower v=1.0 first
 report t1/0 of 1 obeyed=1.1
   0 offline v=1.0
@@ -326,7 +326,7 @@ joined 1
 target t1/0 1.1 fencing=epoch
 0 leader v=1.0
 ----
-start #1 t1/0 offline -> follower -> leader v=1.0 first
+start #1 t1/0 offline -> follower -> leader v=1.0 first soon
 report t1/0 of 1 obeyed=1.1
   0 offline v=1.0
 

@@ -115,7 +115,7 @@ joined 1
 target t1/0 1.1 deadline=1m
 0 leader v=1.0
 ----
-start #1 t1/0 offline -> follower -> leader v=1.0 first
+start #1 t1/0 offline -> follower -> leader v=1.0 first soon
 report t1/0 of 1 obeyed=1.1
   0 offline v=1.0
 
@@ -154,3 +154,23 @@ start #3 t1/0 leader -> follower v=1.1 first within 5s urgent
 report t1/0 of 1 obeyed=1.2
   0 leader v=1.0
 wake +5s
+
+# Who is to lead where there is no data yet does not wait behind copies: the others copy from it.
+node slots=1
+----
+ok
+
+joined 1
+----
+
+target t1/0 1.1
+0 follower v=1.0 peers=n2:leader copy=n2
+1 leader v=1.0
+2 follower v=1.0
+----
+start #1 t1/0 offline -> follower v=1.0 first peers=n2:leader copy=n2
+start #2 t1/1 offline -> follower -> leader v=1.0 first soon
+report t1/0 of 1 obeyed=1.1
+  0 offline v=1.0
+  1 offline v=1.0
+  2 offline v=1.0

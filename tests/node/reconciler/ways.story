@@ -9,7 +9,7 @@ joined 7
 target t1/0 1.1 deadline=10m metadata=ssd
 0 leader v=1.0 peers=n2:follower
 ----
-start #1 t1/0 offline -> follower -> leader v=1.0 first peers=n2:follower metadata=ssd within 10m
+start #1 t1/0 offline -> follower -> leader v=1.0 first peers=n2:follower metadata=ssd within 10m soon
 report t1/0 of 7 obeyed=1.1
   0 offline v=1.0
 wake +10m
