@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "evenkeel/control/shell/documents.h"
 #include "evenkeel/model/documents.h"
 #include "evenkeel/store/session.h"
 
