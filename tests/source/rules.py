@@ -510,6 +510,21 @@ def problems_are_listed(project) -> Iterable[Problem]:
                 yield Problem(path, text.count("\n", 0, made.end()) + 1, f"makes a problem of type {name}, which docs/serve.md does not list")
 
 
+def units_do_not_give_up(project) -> Iterable[Problem]:
+    """Units that systemd is to start again are started again for ever: by default five starts in ten seconds are the end."""
+    for path in project.tree.under("packaging/", ".service"):
+        section, settings = "", {}
+        for number, line in enumerate(project.tree.lines(path), 1):
+            if line.startswith("["):
+                section = line.strip("[] ")
+            elif "=" in line and not line.startswith(("#", ";")):
+                key, _, value = line.partition("=")
+                settings[section, key.strip()] = (value.strip(), number)
+        restart, line = settings.get(("Service", "Restart"), ("no", 1))
+        if restart != "no" and settings.get(("Unit", "StartLimitIntervalSec"), ("",))[0] != "0":
+            yield Problem(path, line, f"Restart={restart} ends after some starts that failed; say StartLimitIntervalSec=0 in [Unit]")
+
+
 # -------------------------------------------------------------------------------------------------------------------- text
 
 # Kept to the byte: inputs that are wrong on purpose.
@@ -560,5 +575,6 @@ RULES = [
     conditions_are_explained,
     metrics_exist,
     problems_are_listed,
+    units_do_not_give_up,
     text_is_tidy,
 ]

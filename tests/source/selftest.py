@@ -166,6 +166,7 @@ BAD = [
     (rules.metrics_exist, {"src/serve/metrics.cc": 'family_in("evenkeel_store_", "full", "…"), store_gauge("bytes", "…")', "docs/a.md": "evenkeel_store_full\nevenkeel_store_byte > 0\n"}, "docs/a.md:2: names evenkeel_store_byte,"),
     (rules.metrics_exist, {"src/broker/metrics.cc": '{.name = "evenkeel_broker_held"}', "docs/broker-metrics.md": "evenkeel_broker_helt\nevenkeel_broker_held\n"}, "docs/broker-metrics.md:1: names evenkeel_broker_helt,"),
     (rules.problems_are_listed, {"src/serve/a.cc": '\nproblem(404, "Not found", "…");\n', "docs/serve.md": "none\n"}, "src/serve/a.cc:2: makes a problem of type not-found"),
+    (rules.units_do_not_give_up, {"packaging/a.service": "[Unit]\n[Service]\nRestart=always\nStartLimitIntervalSec=0\n"}, "packaging/a.service:3: Restart=always ends after"),
     (rules.text_is_tidy, {"a.txt": b"good\n\xff\n"}, "a.txt:2: is not UTF-8"),
     (rules.text_is_tidy, {"a.txt": "no newline"}, "a.txt:1: does not end with a newline"),
     (rules.text_is_tidy, {"a.txt": "a \n"}, "a.txt:1: has blanks at the end"),
@@ -211,6 +212,7 @@ GOOD = [
     (rules.metrics_exist, {"src/serve/metrics.cc": 'histogram("step_seconds", "…")', "docs/serve.md": "`evenkeel_control_step_seconds`\n", "packaging/grafana-dashboard.json": "evenkeel_control_step_seconds_bucket{}\n"}),
     (rules.metrics_exist, {"src/serve/metrics.cc": 'store_gauge(\n    "keys", "…"); .name = "evenkeel_build_info"', "docs/serve.md": "evenkeel_build_info, evenkeel_store_keys, evenkeel_*.deb\n"}),
     (rules.problems_are_listed, {"src/serve/a.cc": 'problem(404, "Not found", "…");\n', "docs/serve.md": "`not-found`\n"}),
+    (rules.units_do_not_give_up, {"packaging/a.service": "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestart=always\n", "packaging/b.service": "[Service]\n# Restart=always\n"}),
     (rules.text_is_tidy, {"a.story": "blanks \n", "tests/fuzz/corpus/x/1": b"\xff", "Makefile": "a:\n\tb\n", "empty": ""}),
 ]
 
