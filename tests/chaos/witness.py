@@ -5,8 +5,8 @@ whatever order processes are heard:
 
 - an epoch is given to one process, which says so before it acts at it, in the one stream that it ever has. Nobody else acts at it, and nobody at one that was
   given to nobody;
-- nobody may lead after somebody was given a higher epoch, by the one clock of this host. Not with `fencing: epoch`, where one who does not know yet that it is
-  fenced off is only refused by all;
+- nobody may lead after somebody was given a higher epoch, by the one clock of this host: it neither writes nor acknowledges. Not with `fencing: epoch`, where one
+  who does not know yet that it is fenced off is only refused by all;
 - whoever leads has everything that was acknowledged at lower epochs.
 
 `ledger.cc` has the lines. The witness is called on one thread, and asked by others: `led_since`, `wrong` and `tally` only read.
@@ -24,7 +24,8 @@ def now():
 class Shard:
     def __init__(self):
         self.granted = {}  # epoch -> (who, time, position)
-        self.wrote = {}  # epoch -> (who, latest time at which it might lead)
+        self.wrote = {}  # epoch -> (who, latest time of a write)
+        self.led = {}  # epoch -> (who, latest time at which it might lead: a write's or an acknowledgement's)
         self.acknowledged = {}  # epoch -> highest position
         self.top = 0  # the highest epoch seen
         self.well = 0  # when a write at that epoch was acknowledged last
@@ -52,11 +53,11 @@ class Witness:
         self.grants += 1
         if epoch in shard.granted:
             self.complain(f"shard {name}: epoch {epoch} was given to {shard.granted[epoch][0]} and to {who}")
-        elif epoch in shard.wrote and shard.wrote[epoch][0] != who:
-            self.complain(f"shard {name}: epoch {epoch} was given to {who}, and {shard.wrote[epoch][0]} has written at it")
+        elif epoch in shard.led and shard.led[epoch][0] != who:
+            self.complain(f"shard {name}: epoch {epoch} was given to {who}, and {shard.led[epoch][0]} has acted at it")
         shard.granted[epoch] = (who, at, position)
         shard.top = max(shard.top, epoch)
-        for earlier, (other, latest) in shard.wrote.items():
+        for earlier, (other, latest) in shard.led.items():
             if self.alone and earlier < epoch and latest > at:
                 self.complain(f"shard {name}: {other} might lead at epoch {earlier} {(latest - at) / SECOND:.6f} s after {who} was given {epoch}")
         for earlier, known in shard.acknowledged.items():
@@ -85,6 +86,8 @@ class Witness:
             shard.well = at
 
     def at_its_time(self, who, name, shard, epoch, at):
+        """Who writes or acknowledges might lead then. Whoever is given a higher epoch may be heard before it or after it: both ways it is judged by the times."""
+        shard.led[epoch] = (who, max(at, shard.led.get(epoch, (who, 0))[1]))
         given = shard.granted.get(epoch)
         if given is None or given[0] != who:
             self.complain(f"shard {name}: {who} acts at epoch {epoch}, which was given to {given[0] if given else 'nobody'}")
