@@ -188,7 +188,7 @@ class Ledger final : public node::ShardHandler {
     replica.followers.clear();
     for (const Peer& peer : t.peers)
       if (peer.state.str() == "follower") replica.followers.insert(peer.node.str());
-    if (replica.leads) return lead(shard, replica);
+    if (replica.leads) return lead(shard, replica, t.from.str() != "leader");
     save(shard, replica);
     if (!t.copy_from) return {};
     lock.unlock();  // what the leader sends meanwhile is taken
@@ -264,9 +264,12 @@ class Ledger final : public node::ShardHandler {
     socket_ = fresh;
   }
 
-  Result<> lead(std::uint64_t shard, Replica& replica) {
+  // Whoever begins to lead says so, also at an epoch that it has led at before: a grant always raises the epoch, and the witness is to notice one that does not.
+  // Only a leader that is told of new peers was given nothing.
+  Result<> lead(std::uint64_t shard, Replica& replica, bool begins) {
     const std::uint64_t epoch = replica.version.epoch.value();
-    if (replica.data.last != epoch) witness_.say(fmt::format("g {} {} {} {}\n", shard, epoch, now(), replica.data.position));
+    if (begins || replica.data.last != epoch)
+      witness_.say(fmt::format("g {} {} {} {}\n", shard, epoch, now(), replica.data.position));
     replica.data.last = epoch;
     save(shard, replica);
     return {};
