@@ -434,18 +434,39 @@ def links_resolve(project) -> Iterable[Problem]:
 
 
 CONDITIONS = "docs/conditions.md"
-# A statement of the controller that says something to people, with its strings.
-SAYING = re.compile(r'[^;{}]*?(?:\bsay\(|\btrouble =|\bwhy\.push_back\()(?:[^;"]|"(?:[^"\\]|\\.)*")*;')
+STRING = r'"(?:[^"\\]|\\.)*"'
+
+
+def statements(*beginnings):
+    """Statements in which one of these stands, with their strings."""
+    return re.compile(rf'[^;{{}}]*?(?:{"|".join(beginnings)})(?:[^;"]|{STRING})*;')
+
+
+# A statement of the controller that says something to people.
+SAYING = statements(r"\bsay\(", r"\btrouble =", r"\bwhy \+?=", r"\b(?:why|why_not|reasons)\.(?:push|emplace)_back\(", r"\bcall_off_split\(", r"\bmaintenance_ =", r"\bno_permits_now =")
+# One of a node, or of a daemon, that tells its log, whoever waits for it to leave or be ready, or in the place of a handler what went wrong.
+LOGGING = statements(r"\blog\((?:Level::|(?=\"))", r"\bcomplain\(", r"log->(?:info|warn|error)\(", r"\berror = fmt", r"\bwhy_no_model =", r"\bfail\(Code::unavailable,", r"\b(?:left|missing)\.push_back\(")
+# Why the daemon is not ready; what is to be done about it is said beside that.
+WAITING = re.compile(rf"\bWaiting(?: \w+)?\{{{STRING}")
+# A function of the controller that says why not.
+WHY = re.compile(r"^std::string [\w:]*why_\w+\([^;{]*\{.*?^\}", re.MULTILINE | re.DOTALL)
 
 
 # A function whose words are shown as they are: how a cluster, a node, a workload or a shard stands.
-SHOWING = re.compile(r"^[\w:]+ (?:health_of|state_of|going_on|words_of|controller_text|name)\((?:const )?(?:\w+::)*(?:Snapshot|NodeSurvey|WorkloadSurvey|Row|ReplicaSurvey|ControllerSeen|State)\b[^;{]*\{.*?^\}", re.MULTILINE | re.DOTALL)
+SHOWING = re.compile(
+    r"^[\w:]+ (?:health_of|state_of|going_on|words_of|controller_text|name|maintenance_of|freeze_of)\((?:const )?(?:\w+::)*(?:Snapshot|NodeSurvey|WorkloadSurvey|Row|ReplicaSurvey|ControllerSeen|State)\b[^;{]*\{.*?^\}",
+    re.MULTILINE | re.DOTALL,
+)
 
 
 def conditions_are_explained(project) -> Iterable[Problem]:
-    """What is said to operators, by the controller and where commands show how things stand, is on the page that says what to do about it."""
+    """What is said to operators, by controllers, daemons and nodes and where commands show how things stand, is on the page that says what to do about it."""
     page = project.tree.text(CONDITIONS) if CONDITIONS in project.tree.paths else ""
-    yield from words_explained(project, "src/control", SAYING, page, 5)
+    for pattern in (SAYING, WHY):
+        yield from words_explained(project, "src/control", pattern, page, 5)
+    for folder in ("src/control/shell", "src/serve/daemon.cc", "src/node"):
+        yield from words_explained(project, folder, LOGGING, page, 5)
+    yield from words_explained(project, "src/serve/detail/routes.cc", WAITING, page, 5)
     for folder in ("src/control", "src/cli"):
         yield from words_explained(project, folder, SHOWING, page, 4)
 
@@ -499,15 +520,20 @@ def metrics_exist(project) -> Iterable[Problem]:
             yield Problem(page, 1, f"does not name {name}")
 
 
+# Who answers over HTTP, and the page that says with what.
+ANSWERING = {"src/serve": "docs/serve.md", "src/agent": "docs/agent.md", "src/cli": "docs/agent.md"}
+
+
 def problems_are_listed(project) -> Iterable[Problem]:
-    """Programs tell problems over HTTP apart by their type, which is made of the title: docs/serve.md lists those that there are."""
-    page = project.tree.text("docs/serve.md") if "docs/serve.md" in project.tree.paths else ""
-    for path in project.cpp_files("src/serve"):
-        text = project.tree.text(path)
-        for made in re.finditer(r'\bproblem\([^",]+,\s*"([^"]+)"', text):
-            name = made.group(1).lower().replace(" ", "-")
-            if f"`{name}`" not in page:
-                yield Problem(path, text.count("\n", 0, made.end()) + 1, f"makes a problem of type {name}, which docs/serve.md does not list")
+    """Programs tell problems over HTTP apart by their type, which is made of the title: a page lists those that there are."""
+    for folder, listing in ANSWERING.items():
+        page = project.tree.text(listing) if listing in project.tree.paths else ""
+        for path in project.cpp_files(folder):
+            text = project.tree.text(path)
+            for made in re.finditer(r'\bproblem\([^",]+,\s*"([^"]+)"', text):
+                name = made.group(1).lower().replace(" ", "-")
+                if f"`{name}`" not in page:
+                    yield Problem(path, text.count("\n", 0, made.end()) + 1, f"makes a problem of type {name}, which {listing} does not list")
 
 
 def units_do_not_give_up(project) -> Iterable[Problem]:
