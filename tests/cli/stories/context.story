@@ -608,7 +608,7 @@ Options:
   --tls-certificate FILE      Our own certificate, PEM
   --tls-key FILE              The key of our certificate, PEM
   --tls-server-name NAME      The name in the server's certificate, if not its host's
-  --http URL                  Where the daemon's HTTP is, for scripts; no command asks it yet
+  --http URL                  Where the daemon's HTTP is, for scripts; commands find the active one by themselves
   --dry-run                   Write nothing; print what would be written
   -o,--output FORM            Form of the output: table, wide, json, yaml or name
 
