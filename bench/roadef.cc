@@ -3,8 +3,8 @@
 //   roadef MODEL ASSIGNMENT --time 30 --seed 1 -o NEW_ASSIGNMENT     files plain or gzipped
 //
 // prints one JSON line: the objective at the end and at the start, a proven lower bound, changes evaluated and how many a second, and
-// whether the result keeps all constraints, which is judged by recomputing everything from the files and not by the engine. Exit status: 0;
-// 1 if the result breaks a constraint; 2 if the arguments or files are wrong. With --budget instead of --time, one seed gives one result.
+// whether the result keeps all constraints and costs what the engine says, which is judged by recomputing everything from the files and not by
+// the engine. Exit status: 0; 1 if it does not; 2 if the arguments or files are wrong. With --budget instead of --time, one seed gives one result.
 //
 // --make MACHINESxPROCESSESxRESOURCES[xSLACK] makes the instance instead of reading one, from --make-seed (1), and --write FOLDER writes it there in the
 // challenge's form, for other programs; --threads N searches side by side (2).
@@ -160,10 +160,13 @@ int solve(const roadef::Made& made, const Arguments& arguments, std::string_view
     found[0] = search(instance, arguments, 0, point, start);
   }
   const double search_seconds = since(search_start);
-  const auto& end = std::ranges::min_element(found, {}, &Found::cost)->assignment;
+  const Found& best = *std::ranges::min_element(found, {}, &Found::cost);
+  const auto& end = best.assignment;
   std::uint64_t evaluated = 0;
   for (const Found& one : found) evaluated += one.evaluated;
-  const auto verdict = roadef::evaluate(made.model, made.start, end);
+  auto verdict = roadef::evaluate(made.model, made.start, end);
+  if (best.cost != static_cast<double>(verdict.objective))
+    verdict.violations.push_back(fmt::format("the engine counts {:.0f} where the judge finds {}", best.cost, verdict.objective));
   const bool valid = verdict.violations.empty();
   fmt::print(
       "{}\n",

@@ -19,6 +19,7 @@ namespace place = evenkeel::place;
 
 constexpr Amount amount_most = Amount{1} << 40;
 constexpr Amount weight_most = 1'000'000;
+constexpr Amount distance_most = Amount{1} << 31;
 constexpr Amount count_most = 10'000'000;
 constexpr double objective_most = 4e18;  // below 2^62
 
@@ -54,9 +55,10 @@ class Numbers {
     return error_ ? 0 : static_cast<std::size_t>(value);
   }
 
-  std::vector<Amount> row(std::size_t size, std::string_view what) {
-    std::vector<Amount> values;
-    for (std::size_t i = 0; i < size && !error_; ++i) values.push_back(next(what, 0, amount_most));
+  template <class T = Amount>
+  std::vector<T> row(std::size_t size, std::string_view what, Amount most = amount_most) {
+    std::vector<T> values;
+    for (std::size_t i = 0; i < size && !error_; ++i) values.push_back(next<T>(what, 0, most));
     return values;
   }
 
@@ -93,7 +95,7 @@ void read_machines(Numbers& in, Model& model) {
     machine.location = in.next<std::uint32_t>("a machine's location", 0, count_most);
     machine.capacity = in.row(model.resources.size(), "a capacity");
     machine.safety = in.row(model.resources.size(), "a safety capacity");
-    machine.move_cost = in.row(machines, "the cost of a move between machines");
+    machine.move_cost = in.row<std::uint32_t>(machines, "the cost of a move between machines", distance_most);
     model.machines.push_back(std::move(machine));
   }
 }
@@ -143,7 +145,7 @@ double objective_bound(const Model& model) {
   }
   for (const Machine& machine : model.machines) {
     for (const Amount most : machine.capacity) capacity += static_cast<double>(most);
-    for (const Amount cost : machine.move_cost) dearest = std::max(dearest, static_cast<double>(cost));
+    for (const std::uint32_t cost : machine.move_cost) dearest = std::max(dearest, static_cast<double>(cost));
   }
   for (const Resource& resource : model.resources) bound += static_cast<double>(resource.weight + 1) * needs;
   for (const Balance& balance : model.balances)
@@ -338,12 +340,15 @@ Amount lower_bound(const Model& model) {
 
 namespace {
 
+// Files may name few domains by large numbers: here they are numbered one after the other.
 place::Partition partition(const Model& model, std::uint32_t Machine::*domain) {
-  place::Partition result;
-  for (const Machine& machine : model.machines) {
-    result.domain.push_back(machine.*domain);
-    result.domains = std::max(result.domains, machine.*domain + 1);
-  }
+  std::vector<std::uint32_t> named;
+  for (const Machine& machine : model.machines) named.push_back(machine.*domain);
+  std::ranges::sort(named);
+  named.erase(std::ranges::unique(named).begin(), named.end());
+  place::Partition result{.domain = {}, .domains = static_cast<std::uint32_t>(named.size())};
+  for (const Machine& machine : model.machines)
+    result.domain.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(named, machine.*domain) - named.begin()));
   return result;
 }
 
@@ -418,27 +423,34 @@ Assignment Instance::assignment(const place::State& state) const {
 
 namespace {
 
-// Services of one to ten processes, each on a machine of its own. Sizes are heavy-tailed: nine in ten small, one up to thirty times that.
+// Services of one to ten processes, and one in sixteen of up to half as many as there are machines, each process on a machine of its own: the least
+// loaded of a few. Sizes are heavy-tailed: nine in ten small, one up to thirty times that.
 void make_processes(Made& made, evenkeel::Rng& rng, std::uint32_t machines, std::uint32_t processes) {
+  constexpr std::uint64_t looked_at = 4;
   const std::size_t width = made.model.resources.size();
   std::vector<std::uint32_t> order(machines);
+  std::vector<Amount> load(machines);
   for (std::uint32_t m = 0; m < machines; ++m) order[m] = m;
   while (made.start.size() < processes) {
     const auto service = static_cast<std::uint32_t>(made.model.services.size());
-    const auto size = std::min<std::uint64_t>({1 + rng.below(10), machines, processes - made.start.size()});
+    const std::uint64_t most = rng.chance(1, 16) ? std::max(10u, machines / 2) : 10;
+    const auto size = std::min<std::uint64_t>({1 + rng.below(most), machines, processes - made.start.size()});
     made.model.services.emplace_back();
     rng.shuffle(std::span(order));
     for (std::uint64_t i = 0; i < size; ++i) {
       Process process{.service = service, .move_cost = rng.between(1, 100)};
-      const std::int64_t most = rng.chance(1, 10) ? 3000 : 100;
-      for (std::size_t r = 0; r < width; ++r) process.needs.push_back(rng.between(most / 10, most));
+      const std::int64_t large = rng.chance(1, 10) ? 3000 : 100;
+      for (std::size_t r = 0; r < width; ++r) process.needs.push_back(rng.between(large / 10, large));
+      const auto few = std::span(order).subspan(i, std::min(looked_at, machines - i));
+      std::swap(few.front(), *std::ranges::min_element(few, {}, [&](std::uint32_t m) { return load[m]; }));
+      for (const Amount need : process.needs) load[order[i]] += need;
       made.model.processes.push_back(std::move(process));
       made.start.push_back(order[i]);
     }
   }
 }
 
-// Room for what is there at the start, and a fair part above the mean; safe is what is somewhat below the mean.
+// Room for what is there at the start, and slack above that; safe is what is about the mean. One machine in twenty is to be emptied.
 void make_capacities(Made& made, evenkeel::Rng& rng, const Table& use, std::uint32_t slack) {
   const std::size_t machines = made.model.machines.size();
   for (std::size_t r = 0; r < use.width; ++r) {
@@ -446,9 +458,9 @@ void make_capacities(Made& made, evenkeel::Rng& rng, const Table& use, std::uint
     for (std::size_t m = 0; m < machines; ++m) all += use(m, r);
     const Amount mean = all / static_cast<Amount>(machines);
     for (std::size_t m = 0; m < machines; ++m) {
-      made.model.machines[m].capacity.push_back(
-          std::max(use(m, r) + mean / 50, mean * rng.between(100 + slack * 4 / 10, 100 + slack * 16 / 10) / 100));
-      made.model.machines[m].safety.push_back(mean * rng.between(80, 110) / 100);
+      const Amount capacity = use(m, r) + mean * rng.between(slack * 4, slack * 16) / 1000;
+      made.model.machines[m].capacity.push_back(capacity);
+      made.model.machines[m].safety.push_back(m % 20 == 7 ? 0 : std::min(capacity, mean * rng.between(80, 110) / 100));
     }
   }
 }
@@ -462,7 +474,7 @@ void make_relations(Made& made, evenkeel::Rng& rng) {
   for (std::size_t s = 0; s < of.size(); ++s) {
     Service& service = made.model.services[s];
     service.spread = static_cast<std::uint32_t>((over(s, &Machine::location).size() + 1) / 2);
-    for (int tries = 0; tries < 4; ++tries) {
+    for (int tries = 0; tries < 8; ++tries) {
       const auto other = static_cast<std::uint32_t>(rng.below(of.size()));
       const bool listed = std::ranges::count(service.depends_on, other) > 0;
       if (other == s || listed || !std::ranges::includes(over(other, &Machine::neighbourhood), over(s, &Machine::neighbourhood)))
@@ -505,7 +517,8 @@ Made make_instance(std::uint64_t seed, const Shape& shape) {
   for (std::uint32_t m = 0; m < machines; ++m) {
     Machine machine{.neighbourhood = m % std::max(1u, machines / 25),
                     .location = static_cast<std::uint32_t>(rng.below(1 + machines / 5))};
-    for (std::uint32_t to = 0; to < machines; ++to) machine.move_cost.push_back(to == m ? 0 : rng.between(1, 10));
+    for (std::uint32_t to = 0; to < machines; ++to)
+      machine.move_cost.push_back(to == m ? 0 : static_cast<std::uint32_t>(rng.between(1, 10)));
     made.model.machines.push_back(std::move(machine));
   }
   make_processes(made, rng, machines, processes);

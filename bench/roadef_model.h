@@ -35,7 +35,7 @@ struct Machine {
   std::uint32_t neighbourhood = 0;
   std::uint32_t location = 0;
   std::vector<Amount> capacity, safety;  // by resource
-  std::vector<Amount> move_cost;         // by machine moved to
+  std::vector<std::uint32_t> move_cost;  // by machine moved to
 };
 struct Service {
   std::uint32_t spread = 0;  // in at least so many locations
@@ -92,7 +92,8 @@ struct Made {
 };
 struct Shape {
   std::uint32_t machines = 100, processes = 5000, resources = 12;
-  std::uint32_t slack = 25;  // in a hundred: by how much capacities are above what is used, in the mean; small is tight
+  std::uint32_t slack =
+      25;  // in a hundred of what a machine uses in the mean: what is free at the start, in the mean; small is tight
 };
 // MACHINESxPROCESSESxRESOURCES, and xSLACK if that is not 25.
 Result<Shape> parse_shape(std::string_view text);

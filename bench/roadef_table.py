@@ -9,8 +9,8 @@ as soon as it is there; what is there already for the same label, instance, seed
 stopped and gone on with, and two builds be compared in one table by their --label. A run that breaks a constraint ends everything with
 status 1, wrong arguments with 2.
 
-With --check PROGRAM each result of files is also judged by a program that knows nothing of this project: called as PROGRAM MODEL START RESULT, all plain
-text, it prints OK and the objective if the result keeps all constraints. One that says otherwise ends everything with status 1.
+With --check PROGRAM each result is also judged by another program, the challenge's own or tests/place/roadef_judge.py: called as PROGRAM MODEL START
+RESULT, all plain text, it prints OK and the objective if the result keeps all constraints. One that says otherwise ends everything with status 1.
 """
 
 import argparse
@@ -85,18 +85,19 @@ def check(program, files, result, objective, folder):
 
 
 def run_one(given, words, seed):
-    """The line that it prints. A made instance has no files that another program could read."""
+    """The line that it prints. A made instance is written out for another program to read."""
     with tempfile.TemporaryDirectory() as folder:
         result = str(pathlib.Path(folder, "result.txt"))
-        checked = given.check is not None and words[0] != "--make"
-        command = [given.program, *words, *limit_of(given), "--seed", str(seed)] + ["-o", result] * checked
+        checked, made = given.check is not None, words[0] == "--make"
+        command = [given.program, *words, *limit_of(given), "--seed", str(seed)] + ["-o", result] * checked + ["--write", folder] * (checked and made)
         ended = subprocess.run(command, capture_output=True, text=True, check=False)
         if ended.returncode != 0:
             print(f"roadef_table: {' '.join(command)}: status {ended.returncode}: {ended.stderr.strip()}", file=sys.stderr)
             raise SystemExit(ended.returncode)
         line = json.loads(ended.stdout)
         if checked:
-            check(given.check, words, result, line["objective"], folder)
+            files = [str(pathlib.Path(folder, f"{kind}_{line['case']}.txt")) for kind in ("model", "assignment")] if made else words
+            check(given.check, files, result, line["objective"], folder)
         return {**line, "checked": checked}
 
 
@@ -149,7 +150,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--label", default="this", help="of this build, in the table")
     parser.add_argument("--results", type=pathlib.Path, required=True)
-    parser.add_argument("--check", metavar="PROGRAM", help="that judges each result of files, too")
+    parser.add_argument("--check", metavar="PROGRAM", help="that judges each result, too")
     parser.add_argument("--best", type=pathlib.Path, help="a JSON object: the best known cost by instance")
     given = parser.parse_args()
     if given.folder is None and not given.make:

@@ -141,12 +141,12 @@ struct Problem {
   double leader_level_weight = 0;               // Σ over nodes of lead measure² / leader share
   std::vector<double> leader_share;             // by node
   std::vector<FreePair> free_pairs;
-  double move_weight = 0;         // of a moved replica's cost
-  std::vector<double> move_cost;  // by replica
-  double between_weight = 0;      // of the cost between two nodes
-  std::vector<double> between;    // nodes × nodes, or empty
-  double most_moved_weight = 0;   // of the largest number of moved replicas in one group
-  bool distinct_at_peak = true;   // a node that a replica of the group is leaving is not free for another
+  double move_weight = 0;              // of a moved replica's cost
+  std::vector<double> move_cost;       // by replica
+  double between_weight = 0;           // of the cost between two nodes
+  std::vector<std::uint32_t> between;  // nodes × nodes, or empty
+  double most_moved_weight = 0;        // of the largest number of moved replicas in one group
+  bool distinct_at_peak = true;        // a node that a replica of the group is leaving is not free for another
 
   std::uint32_t groups() const { return static_cast<std::uint32_t>(group_family.size()); }
   std::uint32_t replicas() const { return static_cast<std::uint32_t>(replica_group.size()); }
@@ -238,7 +238,7 @@ class Term {
   virtual std::string why_not(const State&, std::uint32_t /*replica*/, std::uint32_t /*node*/) const { return {}; }
   // Goals: what the change adds, on top of what is there. A search asks this millions of times a second, and most goals know one tier.
   virtual void add_delta(const State&, const Trial&, Cost&) const {}
-  // The whole, from nothing: what the sum of all deltas must be equal to.
+  // The whole, right after `reset`: what the sum of all deltas must be equal to.
   virtual Cost whole(const State&) const { return {}; }
   virtual void apply(const State&, const Trial&) {}
   // Count anew.
@@ -282,7 +282,9 @@ class State {
   // The first rule that forbids it; null: it may.
   const Term* forbids(const Trial& trial) const;
 
-  Cost whole() const;  // from nothing, O(problem)
+  Cost whole() const;  // from nothing, O(problem), but for usage
+  // Whether usage and peaks are what counting from nothing gives; O(problem).
+  bool adds_up() const;
   // What moved has arrived and what left is gone: homes are where things are. False: nothing had moved, and nobody else leads.
   bool settle() {
     return settle([](std::uint32_t) { return true; });

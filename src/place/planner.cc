@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "evenkeel/base/result.h"
 #include "evenkeel/place/detail/room.h"
 #include "evenkeel/place/detail/stages.h"
 #include "evenkeel/place/explain.h"
@@ -12,6 +13,9 @@ using detail::Board;
 
 // Rounds after which whatever still wants to move is left to the next run.
 constexpr std::uint32_t rounds_max = 64;
+// What is added up change by change is counted from nothing after every plan of so many replicas, where that is a small part of its time; a
+// mistake in it does not ask how large a cluster is. Larger ones are counted where the general search was asked (improve.cc).
+constexpr std::uint32_t counted_most = 1 << 17;
 
 bool does(Only only, Only stage) { return only == Only::everything || only == stage; }
 
@@ -66,6 +70,7 @@ void play(Board& board) {
     if (!board.heirs_stay) detail::keep_leaders(board);
   } while (((board.end_round() && may_go_on(board)) || let_heirs_go(board)) && board.round <= rounds_max &&
            !board.out_of_budget());
+  ensure(board.problem.replicas() > counted_most || board.state->adds_up(), "usage is what counting from nothing gives");
   for (const std::uint32_t replica : board.homeless) board.without_home.push_back(detail::refusal_of(board, replica));
   detail::order(board);
   // Whoever was promised room and is still waiting has none.

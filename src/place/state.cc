@@ -192,10 +192,32 @@ std::vector<std::string> State::why_not(std::uint32_t replica, std::uint32_t nod
   return reasons;
 }
 
+// Goals that are made for this alone: what those that are asked all the time have counted says nothing about whether it is right.
 Cost State::whole() const {
   Cost sum;
-  for (const auto& term : terms_) sum += term->whole(*this);
+  for (const auto& goal : make_goals(*problem_)) {
+    goal->reset(*this);
+    sum += goal->whole(*this);
+  }
   return sum;
+}
+
+bool State::adds_up() const {
+  std::vector<Amount> usage = problem_->base, peak = problem_->base;
+  for (std::size_t i = 0; i < problem_->base_held.size(); ++i) peak[i] += problem_->base_held[i];
+  const auto count = [&](std::uint32_t row, std::uint32_t node, std::uint32_t home) {
+    const auto load = problem_->load(row);
+    if (node != none) add(usage, node, load);
+    if (node != none) add(peak, node, load);
+    for (std::size_t d = 0; home != none && home != node && d < width_; ++d)
+      if (problem_->dimensions[d].held) peak[home * width_ + d] += load[d];
+  };
+  for (std::uint32_t r = 0; r < at_.size(); ++r) count(problem_->replica_load[r], at_[r], home_[r]);
+  for (std::uint32_t g = 0; g < problem_->group_lead.size(); ++g) {
+    const std::uint32_t leader = leader_[g];
+    if (problem_->group_lead[g] != none && leader != none) count(problem_->group_lead[g], at_[leader], leader_home_[g]);
+  }
+  return usage == usage_ && peak == peak_;
 }
 
 }  // namespace evenkeel::place

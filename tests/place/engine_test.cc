@@ -213,6 +213,7 @@ void expect_whole(const State& state) {
   const Arrangement where = Arrangement::of(state);
   const Cost naive = naive_cost(problem, where);
   expect_same(state.whole(), naive, size_of(naive));
+  RC_ASSERT(state.adds_up());
   const NaiveLoads loads = naive_loads(problem, where);
   for (std::uint32_t n = 0; n < problem.nodes; ++n)
     for (std::size_t d = 0; d < problem.width(); ++d) {

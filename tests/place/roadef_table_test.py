@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 TABLE = pathlib.Path(__file__).parents[2] / "bench" / "roadef_table.py"
+JUDGE = pathlib.Path(__file__).with_name("roadef_judge.py")
 PROGRAM = sys.argv.pop()
 
 
@@ -69,6 +70,28 @@ class Table(unittest.TestCase):
                 self.assertTrue(json.loads(self.lines()[0])["checked"])
             else:
                 self.assertIn("the objective should be", ended.stderr)
+
+    def test_made_ones_are_judged_too(self):
+        """Small and large, loose and tight, by the definitions alone; and what was tampered with is found out."""
+        shapes = ["3x20x2", "20x200x4x5", "60x600x3x1", "100x1000x12x8"]
+        ended = self.run_table("--make", *shapes, "--budget", "300000", "--seeds", "2", "--check", JUDGE)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        lines = [json.loads(line) for line in self.lines()]
+        self.assertEqual([line["checked"] for line in lines], [True] * 2 * len(shapes))
+        for line in lines:
+            self.assertLess(line["objective"], line["initial"], line["instance"])
+        folder = self.folder.name
+        files = [pathlib.Path(folder, name) for name in ("model_made_20x200x4x5.txt", "assignment_made_20x200x4x5.txt", "result.txt")]
+        command = [PROGRAM, "--make", "20x200x4x5", "--budget", "20000", "--write", folder, "-o", files[2]]
+        found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        judge = lambda: subprocess.run([sys.executable, "-B", JUDGE, *files], capture_output=True, text=True, check=False)
+        self.assertEqual((judge().returncode, judge().stdout), (0, f"OK {found['objective']}\n"))
+        files[2].write_text(" ".join(["0"] * 200))
+        self.assertEqual(judge().returncode, 1)
+        self.assertIn("two processes on one machine", judge().stdout)
+        self.assertIn("of resource", judge().stdout)
+        files[2].write_text("1 2 3")
+        self.assertEqual(judge().returncode, 2)
 
     def test_wrong_arguments(self):
         lonely = pathlib.Path(self.folder.name, "model_x.txt")

@@ -45,18 +45,6 @@ class FamilySums {
     }
   }
 
-  // Counted anew from the state, family by family and node by node.
-  template <class F>
-  void for_each(const State& state, const F& each) const {
-    FamilySums fresh;
-    fresh.reset(state);
-    for (std::uint32_t family = 0; family < state.problem().families.size(); ++family) {
-      for (std::uint32_t node = 0; node < state.problem().nodes; ++node) {
-        if (const Amount amount = fresh.at(family, node); amount != 0) each(family, node, amount);
-      }
-    }
-  }
-
  private:
   Grid<Amount> sums_;
 };

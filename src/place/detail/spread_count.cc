@@ -38,19 +38,19 @@ std::uint32_t short_by_looking(const Problem& problem, std::uint32_t group, cons
 void SpreadCount::reset(const State& state) {
   const Problem& problem = state.problem();
   large_.assign(problem.groups(), none);
-  counts_.clear();
+  std::uint32_t rows = 0, domains = 0;
+  for (std::uint32_t group = 0; group < problem.groups(); ++group) {
+    if (!minds(problem, group) || problem.group_end(group) - problem.group_first[group] <= small) continue;
+    large_[group] = rows++;
+    domains = std::max(domains, problem.partitions[problem.families[problem.group_family[group]].partition].domains);
+  }
+  counts_.reset(rows, domains);
   distinct_.assign(problem.groups(), 0);
   placed_.assign(problem.groups(), 0);
   for (std::uint32_t group = 0; group < problem.groups(); ++group) {
-    if (!minds(problem, group) || problem.group_end(group) - problem.group_first[group] <= small) continue;
-    const Partition& partition = problem.partitions[problem.families[problem.group_family[group]].partition];
-    large_[group] = static_cast<std::uint32_t>(counts_.size());
-    counts_.resize(counts_.size() + partition.domains);
-    for (const std::uint32_t node : state.row(group)) {
-      if (node == none) continue;
-      ++placed_[group];
-      if (counts_[large_[group] + partition.domain[node]]++ == 0) ++distinct_[group];
-    }
+    if (large_[group] == none) continue;
+    for (const std::uint32_t node : state.row(group))
+      if (node != none) arrive(problem, group, node);
   }
 }
 
@@ -73,7 +73,7 @@ std::uint32_t SpreadCount::short_after(const State& state, const Trial& trial, s
   // Each step on top of those before it: the count of a domain is the kept one and what earlier steps did to it.
   const auto steps = trial.steps();
   const auto count_before = [&](std::size_t step, std::uint32_t d) {
-    std::uint32_t count = counts_[large_[group] + d];
+    std::uint32_t count = counts_.at(large_[group], d);
     for (std::size_t i = 0; i < step; ++i) {
       if (problem.replica_group[steps[i].replica] != group) continue;
       if (steps[i].from != none && domain[steps[i].from] == d) --count;
@@ -99,19 +99,27 @@ void SpreadCount::apply(const State& state, const Trial& trial) {
   for (const Trial::Step& step : trial.steps()) {
     const std::uint32_t group = problem.replica_group[step.replica];
     if (large_.size() <= group || large_[group] == none) continue;
-    const auto& domain = problem.partitions[problem.families[problem.group_family[group]].partition].domain;
-    std::uint32_t* counts = counts_.data() + large_[group];
-    if (step.from == none) {
-      ++placed_[group];
-    } else if (--counts[domain[step.from]] == 0) {
-      --distinct_[group];
-    }
-    if (step.to == none) {
-      --placed_[group];
-    } else if (counts[domain[step.to]]++ == 0) {
-      ++distinct_[group];
-    }
+    if (step.from != none) leave(problem, group, step.from);
+    if (step.to != none) arrive(problem, group, step.to);
   }
+}
+
+std::uint32_t SpreadCount::domain_of(const Problem& problem, std::uint32_t group, std::uint32_t node) {
+  return problem.partitions[problem.families[problem.group_family[group]].partition].domain[node];
+}
+
+void SpreadCount::arrive(const Problem& problem, std::uint32_t group, std::uint32_t node) {
+  const std::uint32_t domain = domain_of(problem, group, node);
+  ++placed_[group];
+  if (counts_.at(large_[group], domain) == 0) ++distinct_[group];
+  counts_.add(large_[group], domain, 1);
+}
+
+void SpreadCount::leave(const Problem& problem, std::uint32_t group, std::uint32_t node) {
+  const std::uint32_t domain = domain_of(problem, group, node);
+  --placed_[group];
+  counts_.add(large_[group], domain, ~std::uint32_t{0});  // one less
+  if (counts_.at(large_[group], domain) == 0) --distinct_[group];
 }
 
 }  // namespace evenkeel::place::detail

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "evenkeel/place/detail/grid.h"
 #include "evenkeel/place/engine.h"
 
 namespace evenkeel::place::detail {
@@ -26,9 +27,13 @@ class SpreadCount {
  private:
   static constexpr std::uint32_t small = 8;
 
+  static std::uint32_t domain_of(const Problem& problem, std::uint32_t group, std::uint32_t node);
+  void arrive(const Problem& problem, std::uint32_t group, std::uint32_t node);
+  void leave(const Problem& problem, std::uint32_t group, std::uint32_t node);
+
   bool hard_;
-  std::vector<std::uint32_t> large_;  // by group: where its counts begin, or none
-  std::vector<std::uint32_t> counts_;
+  std::vector<std::uint32_t> large_;     // by group: its row of counts, or none
+  Grid<std::uint32_t> counts_;           // by domain
   std::vector<std::uint32_t> distinct_;  // by group, for large ones
   std::vector<std::uint32_t> placed_;
 };

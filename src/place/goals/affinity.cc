@@ -1,7 +1,8 @@
 // Families apart from each other: every pair of their replicas on one node costs one. Families close to others: every replica on a node
 // without any of them costs one.
 
-#include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "evenkeel/place/detail/grid.h"
 #include "evenkeel/place/detail/terms.h"
@@ -23,9 +24,10 @@ double cost_of(bool apart, int one, int other) {
 class Affinity : public Term {
  public:
   explicit Affinity(const Problem& problem) : edges_of_(problem.families.size()), row_(problem.families.size(), none) {
+    Known known;
     for (std::uint32_t family = 0; family < problem.families.size(); ++family) {
-      for (const std::uint32_t other : problem.families[family].apart_from) add(family, other, true);
-      for (const std::uint32_t other : problem.families[family].close_to) add(family, other, false);
+      for (const std::uint32_t other : problem.families[family].apart_from) add(family, other, true, known);
+      for (const std::uint32_t other : problem.families[family].close_to) add(family, other, false, known);
     }
   }
 
@@ -76,13 +78,11 @@ class Affinity : public Term {
   }
 
  private:
+  using Known = std::set<std::tuple<std::uint32_t, std::uint32_t, bool>>;
+
   // Being apart is mutual: whoever says it first says it for both.
-  void add(std::uint32_t one, std::uint32_t other, bool apart) {
-    const auto same = [&](const Edge& edge) {
-      return edge.apart == apart &&
-             ((edge.one == one && edge.other == other) || (apart && edge.one == other && edge.other == one));
-    };
-    if (one == other || std::ranges::any_of(edges_, same)) return;
+  void add(std::uint32_t one, std::uint32_t other, bool apart, Known& known) {
+    if (one == other || (apart && known.contains({other, one, true})) || !known.emplace(one, other, apart).second) return;
     const auto edge = static_cast<std::uint32_t>(edges_.size());
     edges_.push_back({one, other, apart});
     for (const std::uint32_t family : {one, other}) {

@@ -43,10 +43,11 @@ class FamilyLevel : public Term {
   Cost whole(const State& state) const override {
     const Problem& problem = state.problem();
     double sum = 0;
-    sums_.for_each(state, [&](std::uint32_t family, std::uint32_t node, Amount amount) {
+    for (std::uint32_t family = 0; family < problem.families.size(); ++family) {
       const Family& own = problem.families[family];
-      if (own.own_weight > 0) sum += own.own_weight * square_change(0, amount, problem.own_shares[own.own_share][node]);
-    });
+      for (std::uint32_t node = 0; own.own_weight > 0 && node < problem.nodes; ++node)
+        sum += own.own_weight * square_change(0, sums_.at(family, node), problem.own_shares[own.own_share][node]);
+    }
     return Cost::of(Cost::level, sum);
   }
 

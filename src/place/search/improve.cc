@@ -59,14 +59,15 @@ class Search {
       cost_ = best_cost_;
     }
     best_.restore(state_);
-    ensure(agree(start_ + best_cost_, state_.whole()), "what a search adds up is what counting from nothing gives");
+    ensure(state_.adds_up() && agree(start_ + best_cost_, state_.whole()),
+           "what a search adds up is what counting from nothing gives");
   }
 
  private:
-  // But for the rounding of many small sums.
+  // But for the rounding of many small sums; where all are of whole numbers, to the last unit of some billions.
   static bool agree(const Cost& one, const Cost& other) {
     for (std::size_t tier = 0; tier < one.tiers.size(); ++tier)
-      if (std::abs(one.tiers[tier] - other.tiers[tier]) > 1e-6 * (1 + std::abs(other.tiers[tier]))) return false;
+      if (std::abs(one.tiers[tier] - other.tiers[tier]) > 1e-9 * (1 + std::abs(other.tiers[tier]))) return false;
     return true;
   }
 
@@ -125,6 +126,9 @@ class Search {
 
   void paid(const Cost& delta) {
     cost_ += delta;
+    look();
+  }
+  void look() {
     if (!is_less(cost_, best_cost_)) return;
     best_.keep(state_);
     best_cost_ = cost_;
@@ -164,7 +168,10 @@ class Search {
       const double far = progress(part);
       anneal_.set(far / cooling_part);
       draw_.set(anneal_.temperature(), far, anneal_.homing());
-      if (meet_.exchange(state_, cost_, far, best_)) cost_ = less(state_.whole(), start_);
+      if (meet_.exchange(state_, cost_, far, best_)) {
+        cost_ = less(state_.whole(), start_);
+        look();
+      }
       if (part > known_after) weigh_chains(static_cast<double>(tried() - tried_before) / part);
       round();
     }

@@ -1,8 +1,28 @@
 #include "evenkeel/place/search/detail/reach.h"
 
-namespace evenkeel::place {
+#include <algorithm>
+#include <functional>
 
-Reach::Reach(const State& state, std::span<const std::uint32_t> replicas, std::size_t pairs)
+namespace evenkeel::place {
+namespace {
+
+// If lists become too long for all, these need theirs most.
+std::vector<std::uint32_t> largest_first(const Problem& problem, std::span<const std::uint32_t> replicas) {
+  const std::size_t width = problem.width();
+  std::vector<double> all(width), size(problem.replicas());
+  for (const std::uint32_t r : replicas)
+    for (std::size_t d = 0; d < width; ++d) all[d] += static_cast<double>(problem.load(problem.replica_load[r])[d]);
+  for (const std::uint32_t r : replicas)
+    for (std::size_t d = 0; d < width; ++d)
+      size[r] += static_cast<double>(problem.load(problem.replica_load[r])[d]) / std::max(all[d], 1.0);
+  std::vector<std::uint32_t> order(replicas.begin(), replicas.end());
+  std::ranges::stable_sort(order, std::ranges::greater(), [&](std::uint32_t r) { return size[r]; });
+  return order;
+}
+
+}  // namespace
+
+Reach::Reach(const State& state, std::span<const std::uint32_t> replicas, std::size_t pairs, std::size_t most)
     : state_(state), spare_(state.problem().limit) {
   const Problem& problem = state.problem();
   const std::size_t width = problem.width();
@@ -22,25 +42,28 @@ Reach::Reach(const State& state, std::span<const std::uint32_t> replicas, std::s
   for (std::uint32_t r = 0; r < problem.replicas(); ++r)
     list_of_.push_back(problem.families[problem.group_family[problem.replica_group[r]]].able);
   const bool lists = !spare_.empty() && replicas.size() * problem.nodes <= pairs;
-  for (const std::uint32_t r : replicas) {
+  if (!lists) return;
+  for (const std::uint32_t r : largest_first(problem, replicas)) {
     const std::uint32_t able_nodes = nodes(r);
-    if (lists && nodes_.size() < lists_most) add_list(r, able_nodes);
     able_ += able_nodes;
-    reached_ += nodes(r);
+    reached_ += look(r, able_nodes, most);
   }
 }
 
-// A list of the replica's own, if it leaves out a good part of those that are able.
-void Reach::add_list(std::uint32_t replica, std::uint32_t able_nodes) {
+// How many of the able nodes it could be on. It has a list of its own of them if that leaves out a good part.
+std::uint32_t Reach::look(std::uint32_t replica, std::uint32_t able_nodes, std::size_t most) {
   const std::size_t before = nodes_.size();
   for (std::uint32_t i = first_[list_of_[replica]]; i < first_[list_of_[replica] + 1]; ++i)
     if (could(replica, nodes_[i])) nodes_.push_back(nodes_[i]);
-  if ((nodes_.size() - before) * 8 > std::size_t{able_nodes} * 7) {
+  const auto found = static_cast<std::uint32_t>(nodes_.size() - before);
+  const bool leaves_out = std::size_t{found} * 8 <= std::size_t{able_nodes} * 7;
+  if (!leaves_out || nodes_.size() > most) {
     nodes_.resize(before);
-    return;
+    return leaves_out ? found : able_nodes;
   }
   list_of_[replica] = static_cast<std::uint32_t>(first_.size() - 1);
   first_.push_back(static_cast<std::uint32_t>(nodes_.size()));
+  return found;
 }
 
 bool Reach::could(std::uint32_t replica, std::uint32_t node) const {

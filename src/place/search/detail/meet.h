@@ -9,7 +9,7 @@
 // start. The other way round nothing follows: the thrifty manner is always ahead when time is short, and the bold one may still
 // overtake it. Then manners stay as they are, and nobody meets again, since states at different temperatures do not compare.
 //
-// Cost: O(replicas) at each of a handful of points.
+// Cost: O(replicas) at each of a handful of points, and what counting the state from nothing takes (engine.h).
 
 #include <cstdint>
 #include <functional>
