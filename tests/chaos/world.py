@@ -182,6 +182,12 @@ class Daemon(Process):
         except OSError:
             return []
 
+    def labelled(self, name):
+        """Its values by the label that each has; it has one label. Nothing, if there is no answer."""
+        status, page = self.get("/metrics")
+        values = re.findall(rf'^{re.escape(name)}\{{\w+="([^"]*)"\}} (\S+)$', page, re.MULTILINE)
+        return {label: float(value) for label, value in values} if status == 200 else None
+
     def metric(self, name):
         """Its value, or nothing."""
         return next(iter(self.metrics(name)), None)
@@ -407,14 +413,14 @@ def held(town):
 
 
 class World:
-    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, words=(), wired=True, fencing="session", network="wires"):
+    def __init__(self, program, store="embedded", shards=600, nodes=12, keep=False, ttl=TTL, controller_ttl=TTL, words=(), wired=True, fencing="session", network="wires", steady=False):
         """`words` are added to each ledger's. Without wires nothing can be cut, and nothing is slowed down by them. Where the network is one of namespaces this process
-        begins again from its start, within them."""
+        begins again from its start, within them. Steady: no node is stopped or cut off for longer than its session, so that none has a reason to end by itself."""
         if network == "namespaces":
             hosts.enter()
         self.program = os.path.abspath(program)
         self.ledger = os.path.join(os.path.dirname(self.program), "tests/ledger")
-        self.shards, self.keep, self.ttl, self.wired = shards, keep, ttl, wired
+        self.shards, self.keep, self.ttl, self.controller_ttl, self.wired = shards, keep, ttl, controller_ttl, wired
         self.folder = tempfile.mkdtemp(prefix="chaos.")
         self.environment = {**os.environ, "NO_COLOR": "1", "HOME": self.folder}
         for name in ("EVENKEEL_STORE", "EVENKEEL_CLUSTER", "XDG_STATE_HOME"):
@@ -426,6 +432,8 @@ class World:
         self.daemons = self.store.daemons()
         self.nodes = {f"n{i}": Node(self, f"n{i}", f"z{(i - 1) % 3 + 1}", *words) for i in range(1, nodes + 1)}
         self.others = []  # more processes, of a test's own
+        self.steady = steady
+        self.restarts = 0  # of nodes that ended by themselves
 
     def __enter__(self):
         return self
@@ -495,7 +503,9 @@ class World:
         """A node that could not step down in time ends itself. Whoever runs services starts it again."""
         for node in self.nodes.values():
             if node.process is not None and node.process.poll() == STUCK:
+                expect(not self.steady, f"{node.name} could not step down in time, and has ended; nobody had stopped it")
                 print(f"  {node.name} could not step down in time, and is started again", flush=True)
+                self.restarts += 1
                 node.start()
 
     def until_past(self, when):
@@ -524,7 +534,7 @@ class World:
 
     def apply(self, program=None, delay="5m", linger="1s"):
         with open(self.path("cluster.yaml"), "w", encoding="utf-8") as file:
-            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: 2s, rebalance_delay: {delay}}}
+            file.write(f"""settings: {{session_ttl: {self.ttl}s, controller_ttl: {self.controller_ttl}s, rebalance_delay: {delay}}}
 workloads:
   - {{name: {WORKLOAD}, shards: {self.shards}, replicas: 3, acks: 2, min_active: 2, linger: {linger}, spread: {{level: zone, hard: true}}, fencing: {self.fencing}}}
 """)
