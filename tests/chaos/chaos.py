@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Real processes that die, stand still and are cut off, in seeded rounds; the witness sees that nothing went wrong, and everything comes back.
 
-Usage: chaos.py PROGRAM [--store embedded|etcd|zookeeper] [--rounds 6] [--seed 1] [--first 1] [--fault NAME…] [--shards 600] [--fencing session|epoch]
+Usage: chaos.py PROGRAM [--store embedded|etcd|zookeeper] [--rounds 7] [--seed 1] [--first 1] [--fault NAME…] [--shards 600] [--fencing session|epoch]
                 [--network wires|namespaces] [--keep]
 
 A round breaks one thing or several, waits until those that are left lead every shard (where enough are left), mends, and waits until all is in its place. What the
@@ -21,7 +21,7 @@ import time
 
 import witness
 import world
-from world import TTL, Failed, World
+from world import TTL, Failed, World, expect
 
 SECOND = witness.SECOND
 
@@ -165,6 +165,8 @@ def leave_node(round):
 
 
 def active_daemon(round):
+    if not round.nobody_acts:
+        round.town.until("a daemon acts", round.town.active)
     daemon = round.town.active()
     return [daemon] if round.take(daemon) else []
 
@@ -239,9 +241,10 @@ FAULTS = {fault.__name__: fault for fault in (
 PARTINGS = {fault.__name__: fault for fault in (part_member, part_store_leader, split)}
 KNOWN = {"wires": FAULTS, "namespaces": FAULTS | PARTINGS}
 
-# The first rounds of every run, so that a short one has met what matters; then the dice decide. With proxies and seed 1 the first and the
-# fourth are in a hurry, where nobody looks whether others lead meanwhile; so what matters most is not there.
-KILLING = (("kill_node",), ("kill_zone",), ("kill_member", "kill_node"), ("pause_node",), ("cut_node", "kill_store_leader"), ("pause_zone", "kill_daemon"))
+# The first rounds of every run, so that a short one has met what matters; then the dice decide. They begin when all is calm, and whoever is left has to lead
+# before anything is mended: so each of these faults is followed by somebody for certain.
+KILLING = (("kill_node",), ("pause_node",), ("cut_node",), ("kill_daemon",), ("kill_member",), ("kill_store_leader",), ("kill_zone",),
+           ("kill_member", "kill_node"), ("cut_node", "kill_store_leader"), ("pause_zone", "kill_daemon"))
 CUTTING = (("split",), ("cut_zone", "part_store_leader"), ("alone_node",), ("part_member", "cut_daemon"), ("silence_all",))
 OPENING = {"wires": KILLING, "namespaces": CUTTING + KILLING}
 
@@ -254,9 +257,9 @@ def choose(seed, number, network):
     return [rng.choice(sorted(KNOWN[network])) for _ in range(rng.choice((1, 1, 2, 2, 3)))]
 
 
-def play(town, faults, rng, calm=True):
+def play(town, faults, rng, calm=True, opening=False):
     """One round. Says how long each part took. Not calm: it begins while replicas may be on their way, so that a shard may have more of them in one zone
-    than it should, and nobody can promise that those who are left may lead it."""
+    than it should, and nobody can promise that those who are left may lead it. In an opening round the others lead meanwhile, unless the only store is lost."""
     laps = [time.monotonic()]
 
     def lap():
@@ -266,6 +269,7 @@ def play(town, faults, rng, calm=True):
     broken = Round(town, rng)
     for fault in faults:
         KNOWN[town.network][fault](broken)
+    expect(not (opening and broken.nobody_acts and len(town.store.members) > 1), "somebody is left who acts")
     town.until_past(witness.now() + TTL * SECOND * 3 // 2)
     words = []
     if not broken.nobody_acts:
@@ -285,7 +289,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
     parser.add_argument("--store", choices=sorted(world.STORES), default="embedded")
-    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--fault", nargs="*", choices=sorted(FAULTS | PARTINGS), help="these in every round, whatever the seed")
@@ -306,10 +310,11 @@ def main():
             for number in range(given.first, given.first + given.rounds):
                 faults = given.fault or choose(given.seed, number, given.network)
                 rng = random.Random(f"{given.seed}/{number}/where")
-                calm = rng.random() < 0.7
+                opening = not given.fault and number <= len(OPENING[given.network])
+                calm = rng.random() < 0.7 or opening
                 if calm:
                     town.until_well(0)
-                went = play(town, faults, rng, calm)
+                went = play(town, faults, rng, calm, opening)
                 print(f"round {number}: {' and '.join(faults)}{'' if calm else ', in a hurry'}: {went}", flush=True)
             town.until_well(witness.now())
             print("ok:", town.witness.tally(), flush=True)
