@@ -51,10 +51,10 @@ export next_steps
 .PHONY: test
 test: ## Everything: all builds, all tests, one summary
 	@scripts/setup build test
-	@scripts/build files sources
 	@scripts/build release
-	@scripts/build asan
-	@scripts/build tsan checks
+	@scripts/build --configure files
+	@scripts/build --configure asan
+	@scripts/build --configure tsan
 	ctest --test-dir build --parallel $$(($(JOBS) + 1)) --output-on-failure --no-tests=error
 
 # 2. The inner loop.

@@ -127,6 +127,21 @@ endfunction()
 # What must be built before the tests of this build can run: `cmake --build … --target checks`.
 add_custom_target(checks)
 
+# evenkeel_build_entry(NAME COST PRESET [TARGET…]): a ctest entry that makes a build, beside those of real servers, which mostly wait: so `make test`
+# has to make only the first build by itself. Tests of the sanitizers' builds wait for theirs.
+function(evenkeel_build_entry name cost preset)
+  add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/scripts/aside ${PROJECT_SOURCE_DIR}/scripts/build ${preset} ${ARGN})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 5400 RESOURCE_LOCK compilers COST ${cost} FIXTURES_SETUP ${preset})
+endfunction()
+
+# The test is of this build, and if that is not the first one, waits for it.
+function(evenkeel_needs_build test)
+  if(EVENKEEL_SANITIZE)
+    string(REPLACE "." "" preset ${EVENKEEL_TEST_PREFIX})
+    set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED ${preset})
+  endif()
+endfunction()
+
 # How a test program of this build is started: sanitizers want a plain layout of memory (see the script).
 set(EVENKEEL_LAUNCHER "")
 if(EVENKEEL_SANITIZE)
@@ -184,6 +199,7 @@ function(evenkeel_test module)
     set(tries 100)
   endif()
   set_tests_properties(${EVENKEEL_TEST_PREFIX}${module} PROPERTIES TIMEOUT ${timeout} COST ${cost} ENVIRONMENT RC_PARAMS=max_success=${tries})
+  evenkeel_needs_build(${EVENKEEL_TEST_PREFIX}${module})
 endfunction()
 
 # All fuzz targets: `cmake --build … --target fuzz_targets`.
@@ -207,6 +223,7 @@ function(evenkeel_fuzz name)
     COMMAND sh -c "mkdir -p '${found}' '${corpus}' && exec \"$@\"" sh
       ${EVENKEEL_LAUNCHER} $<TARGET_FILE:fuzz_${name}> -runs=${arg_RUNS} -max_total_time=60 -seed=1 -rss_limit_mb=1024 -timeout=10 -artifact_prefix=${found}- ${found} ${corpus})
   set_tests_properties(fuzz.${name} PROPERTIES TIMEOUT 600)
+  evenkeel_needs_build(fuzz.${name})
 endfunction()
 
 # evenkeel_bench(NAME LIBS target…): bench/NAME.cc becomes build/bench/NAME.

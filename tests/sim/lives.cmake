@@ -15,6 +15,7 @@ function(evenkeel_lives first hours)
   add_test(NAME ${name} COMMAND ${EVENKEEL_COMPUTES} ${EVENKEEL_LAUNCHER} $<TARGET_FILE:sim_test> --gtest_brief=1)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1200 COST ${EVENKEEL_COST_COMPUTES}
     ENVIRONMENT "GTEST_FILTER=${lives};EVENKEEL_SIM_HOURS=${hours};EVENKEEL_SEED=${first}")
+  evenkeel_needs_build(${name})
 endfunction()
 
 # A thousand hours. A million: `evenkeel sim --random --hours 2 --runs 500000`.
