@@ -241,7 +241,10 @@ std::string last_words(std::string_view text) {
 
 Result<std::string> answer_of(const Ended& ended) {
   if (ended.by == Ended::By::overdue)
-    return fail(Code::unavailable, "{}", with_words(fmt::format("overdue, ended after {}", format(ended.within)), ended.words));
+    return fail(Code::unavailable, "{}",
+                with_words(fmt::format("overdue, ended after {}{}", format(ended.within),
+                                       ended.out_cut ? ", and its answer was too large" : ""),
+                           ended.words));
   if (ended.by == Ended::By::stopped) return fail(Code::cancelled, "{}", with_words("stopped", ended.words));
   if (ended.killed)
     return fail(Code::unavailable, "{}", with_words(fmt::format("killed by signal {}", ended.status), ended.words));

@@ -117,7 +117,7 @@ bool try_inventory(Session& session, Interrupt& interrupt, agent::Handler& handl
   while (true) {
     if (interrupt.stopped()) return false;
     const auto taken = handler.try_inventory();
-    if (taken) return !interrupt.stopped();
+    if (taken || interrupt.stopped()) return taken && !interrupt.stopped();
     if (!waits && taken.error().code == Code::unavailable) return session.fail({Code::refused, taken.error().message}), false;
     if (taken.error().code != Code::unavailable) return session.fail(taken.error()), false;
     if (!std::exchange(said, true)) session.say(fmt::format("{}; it is asked again until it answers", taken.error().message));
@@ -142,6 +142,7 @@ bool await_session(const node::Node& node, Interrupt& interrupt) {
 void stay(Session& session, Outside& outside, Interrupt& interrupt, const AgentOptions& options, node::NodeOptions how,
           agent::Handler& handler, Leads& leads, const agent::Who& who) {
   auto node = node::Node::join(std::move(how), handler);
+  if (!node && interrupt.stopped()) return;
   if (!node) return session.fail(node.error());
   leads.set(node->get());
   if (await_session(**node, interrupt)) {
@@ -196,9 +197,12 @@ void run(Session& session, const AgentOptions& options) {
                        .agent = "http://" + (*server)->address()};
   const auto given = [](Duration duration) { return duration > Duration{} ? std::optional(duration) : std::nullopt; };
   const auto asker = asker_of(options);
-  agent::Handler handler(
-      *asker, who,
-      {.within = given(options.within), .grace = options.grace, .report_every = given(options.report_every), .log = &log});
+  agent::Handler handler(*asker, who,
+                         {.within = given(options.within),
+                          .grace = options.grace,
+                          .report_every = given(options.report_every),
+                          .interrupted = interrupt.token(),
+                          .log = &log});
   if (try_inventory(session, interrupt, handler, !options.hook.empty()))
     stay(session, *outside, interrupt, options, std::move(how), handler, leads, who);
 }

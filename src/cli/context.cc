@@ -171,8 +171,8 @@ const std::vector<Field>& all_fields() {
       {"--tls-certificate", "FILE", "Our own certificate, PEM", nullptr, &Tls::certificate, true},
       {"--tls-key", "FILE", "The key of our certificate, PEM", nullptr, &Tls::key, true},
       {"--tls-server-name", "NAME", "The name in the server's certificate, if not its host's", nullptr, &Tls::server_name},
-      {"--http", "URL", "Where the daemon's HTTP is, for scripts; commands find the active one by themselves", &Context::http, nullptr, false,
-       why_not_http},
+      {"--http", "URL", "Where the daemon's HTTP is, for scripts; commands find the active one by themselves", &Context::http,
+       nullptr, false, why_not_http},
   };
   return fields;
 }

@@ -136,6 +136,9 @@ TEST(Agent, HowACommandEnds) {
   killed.by = Ended::By::overdue;
   killed.within = 3s;
   EXPECT_EQ(answer_of(killed).error(), (Error{Code::unavailable, "overdue, ended after 3s"}));
+  Ended flooding = killed;
+  flooding.out_cut = true;
+  EXPECT_EQ(answer_of(flooding).error().message, "overdue, ended after 3s, and its answer was too large");
   Ended stopped = ended(0, "I was nearly there");
   stopped.by = Ended::By::stopped;
   EXPECT_EQ(answer_of(stopped).error(), (Error{Code::cancelled, "stopped: I was nearly there"}));

@@ -104,6 +104,44 @@ TEST(Handler, ReportsAreAskedNowAndThen) {
   handler.stop();
 }
 
+// The reports of one shard hang until their time is over.
+class Hanging final : public Asker {
+ public:
+  Result<std::string> ask(const Question& question, const Patience& patience, const std::stop_token& stop) override {
+    if (question.variables[0].second != "report" || std::this_thread::get_id() == test_) return "";
+    const bool hangs = question.about == "report of t1/3";
+    std::unique_lock lock(mutex_);
+    ++(hangs ? hung : answered);
+    changed_.notify_all();
+    if (!hangs) return "";
+    changed_.wait_for(lock, stop, patience.within, [] { return false; });
+    return fail(Code::unavailable, "overdue");
+  }
+  void wait_for(std::size_t answers) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return answered >= answers; });
+  }
+  std::size_t hung = 0, answered = 0;
+
+ private:
+  const std::thread::id test_ = std::this_thread::get_id();
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+};
+
+TEST(Handler, AReportThatHangsLeavesTheOthersTheirTurn) {
+  Hanging asker;
+  Handler handler(asker, asked_by, {.within = 20ms, .report_every = 1ms});
+  node::Transition other = to("follower");
+  other.shard.shard = ShardIndex(4);
+  ASSERT_TRUE(handler.transition(to("follower"), {}).has_value());
+  ASSERT_TRUE(handler.transition(other, {}).has_value());
+  asker.wait_for(60);
+  handler.stop();
+  EXPECT_GT(asker.hung, 0U);
+  EXPECT_LT(asker.hung, asker.answered / 2);
+}
+
 // The first report that comes by itself waits until it may answer; later ones fail. Those of transitions say nothing.
 class Slow final : public Asker {
  public:
@@ -163,6 +201,18 @@ TEST(Handler, AnInventoryThatFailsIsSaid) {
   EXPECT_THROW(handler.inventory(), std::runtime_error);
   asker.answer = [](const std::string&, const auto&) { return "done"; };
   EXPECT_THAT(handler.try_inventory().error().message, HasSubstr("inventory: its answer"));
+}
+
+TEST(Handler, AnInventoryIsInterrupted) {
+  Scripted asker;
+  std::stop_source interrupt;
+  asker.answer = [&](const std::string&, const std::stop_token& stop) -> Result<std::string> {
+    interrupt.request_stop();
+    return stop.stop_requested() ? Result<std::string>(fail(Code::cancelled, "stopped")) : "";
+  };
+  Handler handler(asker, asked_by, {.interrupted = interrupt.get_token()});
+  EXPECT_EQ(handler.try_inventory().error().code, Code::cancelled);
+  EXPECT_THROW(handler.inventory(), std::runtime_error);
 }
 
 TEST(Handler, WhatRunsIsStoppedWithIt) {

@@ -13,9 +13,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
-from live import PATIENCE, Failed, expect, run_tests
+from live import PATIENCE, expect, run_tests, until
 from serve_live import Daemons, end, get
 from store_live import free_port
 
@@ -71,17 +70,16 @@ class Agents(Daemons):
         self.run("apply", "-f", "-", "--yes", data=json.dumps({"settings": {"rebalance_delay": "30s"}, "workloads": [spec]}))
 
     def until(self, what, good):
-        give_up = time.monotonic() + 2 * PATIENCE
-        while time.monotonic() < give_up:
-            if good():
-                return
-        raise Failed("not so in time: " + what + "\n" + self.run("cluster", "show"))
+        until(what, good, why=lambda: self.run("cluster", "show"))
 
     def led(self, shards=SHARDS, name="t1"):
         return any(each["workload"] == name and each["led"] == shards for each in self.ask("workload", "list"))
 
+    def node(self, name):
+        return next(each for each in self.ask("node", "list") if each["node"] == name)
+
     def leads(self, node):
-        return next(each["leaders"] for each in self.ask("node", "list") if each["node"] == node)
+        return self.node(node)["leaders"]
 
 
 def leave(process):
@@ -129,7 +127,8 @@ def test_a_service_in_shell(program):
 
 COUNTS = """echo $EVENKEEL_KIND >>"$EVENKEEL_DATA/asked"
 case $EVENKEEL_KIND in
-  inventory) [ ! -f "$EVENKEEL_DATA/held" ] || echo '{"shards": [{"shard": "t1/0", "epoch": 1}]}';;
+  inventory) [ ! -f "$EVENKEEL_DATA/hang" ] || exec tail -f /dev/null
+             [ ! -f "$EVENKEEL_DATA/held" ] || echo '{"shards": [{"shard": "t1/0", "epoch": 1}]}';;
   transition) touch "$EVENKEEL_DATA/held";;
   seal) echo '{"epoch": 0, "progress": 0}';;
 esac"""
@@ -147,13 +146,16 @@ def test_a_second_agent_waits_for_the_folder_and_asks_again(program):
         expect(inventories() == 3, "each has tried, and the first one has joined")
         world.create(shards=1, replicas=1)
         world.until("the first one leads", lambda: world.led(1))
+        # The first one stands still until the cluster has given it up: nobody would be in the second one's way but for the lock, which the first one has.
+        first.send_signal(signal.SIGSTOP)
+        world.until("the first one is gone", lambda: world.node("n1")["state"] == "gone")
         expect(not select.select([second.stdout], [], [], 0)[0], "the second one is not ready")
+        expect(inventories() == 3, "nor has it asked")
         first.kill()
         first.wait(PATIENCE)
         expect(json.loads(second.stdout.readline())["pid"] == second.pid, world.log("second"))
         expect(inventories() == 4, "what counts is what is there now")
         world.until("the second one leads", lambda: world.led(1))
-        leave(second)
 
 
 def test_the_example_drops_nothing_of_another_workload(program):
@@ -183,7 +185,80 @@ def test_what_fails_hangs_and_floods_is_told(program):
         for shard, words in enumerate(("exit status 3: trying; no space left for t1/0", "overdue, ended after 300ms", "enough said (99")):
             world.until(words, lambda shard=shard, words=words: words in world.run("shard", "show", f"t1/{shard}"))
         expect("bytes before that were cut)" in world.run("shard", "show", "t1/2"), world.run("shard", "show", "t1/2"))
-        leave(agent)
+        agent.kill()
+
+
+# Hangs, or floods, as long as there is a file of that name.
+MISBEHAVES = """[ ! -f "$EVENKEEL_DATA/$EVENKEEL_KIND.hangs" ] || exec tail -f /dev/null
+[ ! -f "$EVENKEEL_DATA/$EVENKEEL_KIND.floods" ] || exec yes
+[ ! -f "$EVENKEEL_DATA/$EVENKEEL_KIND.spills" ] || exec head -c 9000000 /dev/zero
+case $EVENKEEL_KIND in
+  seal|report) echo '{"epoch": 1, "progress": 1}';;
+esac"""
+QUICK = ("--within", "1s", "--grace", "100ms")
+
+
+def test_a_seal_that_hangs_or_floods_is_told_and_asked_again(program):
+    with Agents(program) as world:
+        agents = {name: world.agent(name, command=world.script(MISBEHAVES), options=QUICK) for name in ("n1", "n2", "n3")}
+        world.create(shards=1, replicas=3, acks=2)
+        world.until("it is led by one of three", lambda: world.led(1) and world.ask("workload", "list")[0]["incomplete"] == 0)
+        (leader,) = [name for name in agents if world.leads(name) == 1]
+        hanging, flooding = [name for name in agents if name != leader]
+        for name, how in ((hanging, "hangs"), (flooding, "floods")):
+            with open(world.path(f"{name}/seal.{how}"), "w", encoding="utf-8"):
+                pass
+        agents[leader].kill()
+        # Operators read who holds it up, and why.
+        shown = lambda: world.run("shard", "show", "t1/0")
+        world.until("the one that hangs", lambda: "overdue, ended after 1s" in shown() and "nobody leads: " in shown())
+        world.until("the one that floods", lambda: "overdue, ended after 1s, and its answer was too large" in shown())
+        expect(not world.led(1), "with neither of them")
+        # Each is asked again, and then somebody leads.
+        os.remove(world.path(f"{hanging}/seal.hangs"))
+        world.until("one is sealed", lambda: "1 of 2 sealed" in shown())
+        expect(not world.led(1), "nor with one of them")
+        os.rename(world.path(f"{flooding}/seal.floods"), world.path(f"{flooding}/seal.spills"))
+        world.until("the one that says too much", lambda: "its answer has more than 8388608 bytes" in shown())
+        os.remove(world.path(f"{flooding}/seal.spills"))
+        world.until("another leads", lambda: world.led(1))
+
+
+def test_a_report_that_hangs_or_floods_is_told(program):
+    with Agents(program) as world:
+        os.mkdir(world.path("n1"))
+        with open(world.path("n1/report.hangs"), "w", encoding="utf-8"):
+            pass
+        agent = world.agent("n1", command=world.script(MISBEHAVES), options=(*QUICK, "--report-every", "100ms"))
+        world.create(shards=1, replicas=1)
+        shown = lambda: world.run("shard", "show", "t1/0")
+        world.until("it has not done what it cannot tell of", lambda: "it is done, but its report failed: overdue, ended after 1s" in shown())
+        os.rename(world.path("n1/report.hangs"), world.path("n1/report.floods"))
+        world.until("the flood", lambda: "its report failed: overdue, ended after 1s, and its answer was too large" in shown())
+        os.remove(world.path("n1/report.floods"))
+        # It may have been tried so often that it was given up.
+        reset = [program, "shard", "reset", "t1/0", "n1"]
+        world.until("it is led", lambda: world.led(1) or (subprocess.run(reset, env=world.environment, capture_output=True, timeout=PATIENCE) and None))
+        # One that fails later is logged (in another way than before: the same is not said again so soon), and the leader leads on.
+        with open(world.path("n1/report.spills"), "w", encoding="utf-8"):
+            pass
+        world.until("it is logged", lambda: "its answer has more than 8388608 bytes" in world.log("n1"))
+        expect(world.led(1) and agent.poll() is None, "it leads")
+
+
+def test_an_inventory_that_hangs_or_floods_is_refused_and_can_be_interrupted(program):
+    with Agents(program) as world:
+        for how, words in (("hangs", "inventory: overdue, ended after 1s\n"), ("floods", "inventory: overdue, ended after 1s, and its answer was too large"), ("spills", "inventory: its answer has more than 8388608 bytes")):
+            os.mkdir(world.path(how))
+            with open(world.path(f"{how}/inventory.{how}"), "w", encoding="utf-8"):
+                pass
+            agent = world.begin_agent(how, command=world.script(MISBEHAVES), options=QUICK)
+            expect(agent.wait(PATIENCE) != 0 and agent.stdout.read() == "", f"{how}: {agent.returncode}")
+            expect(words in world.log(how), world.log(how))
+        # Whoever stops it need not wait for that.
+        agent = world.begin_agent("hangs", command=world.script("echo >\"$EVENKEEL_DATA/asked\"; exec tail -f /dev/null"), options=("--within", "1h"))
+        until("it asks", lambda: os.path.exists(world.path("hangs/asked")))
+        expect(leave(agent) == 0, world.log("hangs"))
 
 
 HANGS = """case $EVENKEEL_KIND-$EVENKEEL_FROM in
@@ -244,7 +319,7 @@ def test_a_hook(program):
         expect(server.asked[0]["kind"] == "inventory" and server.asked[0]["node"] == "n1", f"{server.asked[0]}")
         node = world.run("node", "show", "n1")
         expect("10.0.0.1:9" in node and "2Ti" in node and "ssd" in node, node)
-        leave(agent)
+        agent.kill()
         server.shutdown()
 
 

@@ -13,18 +13,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 
-from live import PATIENCE, Failed, expect, run_tests
-
-
-def until(condition, what):
-    """Asks until it is so. What is asked costs more than the asking, so there is nothing to pause for."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        expect(time.monotonic() < end, what)
+from live import PATIENCE, Failed, expect, run_tests, until
 
 
 class World:
@@ -149,7 +141,7 @@ def test_a_broker_that_stops_tells_its_clients(program):
         waiting = world.start("submit", *ALL_CPU, "--", "echo", "granted")
         recorder = world.start("record")
         expect(recorder.stdout.readline() != "", "a recording")
-        until(lambda: world.status()["total"]["waiting"] == 1, "it never waited")
+        until("it waits", lambda: world.status()["total"]["waiting"] == 1)
         world.server.send_signal(signal.SIGTERM)
         expect("stopping" in world.server.communicate(timeout=PATIENCE)[1] and world.server.returncode == 0, "a clean end, with all of them connected")
         for client in (waiting, recorder):
@@ -165,7 +157,7 @@ def test_signals_reach_the_command(program):
         expect(holder.stdout.readline() == "held\n", "no grant")
         waiting = world.start("submit", *ALL_CPU, "--", "echo", "granted")
         # It stands in the queue once the broker says so; then it is told to stop waiting.
-        until(lambda: world.status()["total"]["waiting"] == 1, "it never waited")
+        until("it waits", lambda: world.status()["total"]["waiting"] == 1)
         waiting.send_signal(signal.SIGINT)
         expect("interrupted" in waiting.communicate(timeout=PATIENCE)[1] and waiting.returncode == 1, "a waiting one gives up")
         holder.send_signal(signal.SIGTERM)
@@ -227,12 +219,12 @@ def test_record_replays_to_the_same_grants(program):
         path = world.path("life.trace")
         recorder = world.start("record", "--output", path)
         # The recording has begun once its first line is there.
-        until(lambda: os.path.exists(path) and "\n" in open(path).read(), "no recording")
+        until("a recording", lambda: os.path.exists(path) and "\n" in open(path).read())
         for words in (["--type", "transaction", "--cpu", "1"], ["--type", "compaction_gen0", "--cpu", "2"], ["--type", "nobody_knows", "--cpu", "1"]):
             world.run("submit", *words)
         holder.communicate(timeout=PATIENCE)
         world.run("submit", "--type", "transaction", "--cpu", "4", "--name", "last")
-        until(lambda: '"last"' in open(path).read(), "the end was not recorded")
+        until("the end is recorded", lambda: '"last"' in open(path).read())
         recorder.send_signal(signal.SIGINT)
         recorder.communicate(timeout=PATIENCE)
         expect(recorder.returncode == 0, "an interrupt is how a recording ends")

@@ -14,21 +14,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
-from live import PATIENCE, Failed, expect, run_tests
+from live import PATIENCE, expect, run_tests, until
 from screen_live import Screen, frames
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARDS = 60
-
-
-def until(what, good):
-    give_up = time.monotonic() + 2 * PATIENCE
-    while time.monotonic() < give_up:
-        if good():
-            return
-    raise Failed("not so in time: " + what)
 
 
 def lives(pid):

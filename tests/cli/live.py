@@ -6,8 +6,10 @@ second word of its command line.
 import os
 import subprocess
 import sys
+import time
 
 PATIENCE = 60  # seconds; whoever waits so long has failed
+LOOK_EVERY = 0.03  # seconds between two looks: what is looked at needs the processors as well
 
 
 class Failed(Exception):
@@ -17,6 +19,16 @@ class Failed(Exception):
 def expect(condition, what):
     if not condition:
         raise Failed(what)
+
+
+def until(what, good, patience=2 * PATIENCE, why=lambda: ""):
+    """What `good` says, as soon as it says something."""
+    give_up = time.monotonic() + patience
+    while not (said := good()):
+        if time.monotonic() > give_up:
+            raise Failed(f"not so in time: {what}\n{why()}")
+        time.sleep(LOOK_EVERY)
+    return said
 
 
 def run_tests(names):

@@ -11,9 +11,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
-from live import PATIENCE, Failed, expect, run_tests
+from live import PATIENCE, expect, run_tests, until
 from store_live import World, free_port
 
 
@@ -54,15 +53,15 @@ class Routes(World):
 
     def until(self, process, name, good):
         """The map in a file, once it is there and good."""
-        give_up = time.monotonic() + PATIENCE
-        while time.monotonic() < give_up:
+        def look():
             expect(process.poll() is None, "it ended: " + (process.stderr.read() if process.poll() is not None else ""))
-            if os.path.exists(self.path(name)):
-                with open(self.path(name), encoding="utf-8") as file:
-                    found = json.load(file)  # never a part of one
-                if good(found):
-                    return found
-        raise Failed(f"{name} did not come to be what it should")
+            if not os.path.exists(self.path(name)):
+                return None
+            with open(self.path(name), encoding="utf-8") as file:
+                found = json.load(file)  # never a part of one
+            return found if good(found) else None
+
+        return until(f"{name} is what it should be", look)
 
 
 def end(process, status=0):

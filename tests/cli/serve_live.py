@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 
-from live import PATIENCE, Failed, expect, run_tests
+from live import PATIENCE, Failed, expect, run_tests, until
 from store_live import World, free_port
 
 
@@ -75,14 +75,16 @@ def get(address, path):
         return error.code, error.read().decode()
 
 
-def until(address, path, good):
+def until_answered(address, path, good):
     """What is answered, once it is good."""
-    give_up = time.monotonic() + PATIENCE
-    while time.monotonic() < give_up:
-        status, body = get(address, path)
-        if good(status, body):
-            return body
-    raise Failed(f"{path} did not come to be what it should: {status} {body}")
+    last = ()
+
+    def look():
+        nonlocal last
+        last = get(address, path)
+        return last if good(*last) else None
+
+    return until(f"{path} is what it should be", look, why=lambda: str(last))[1]
 
 
 def end(process):
@@ -117,29 +119,29 @@ def test_with_a_store_of_its_own(program):
         expect(daemon.said["cluster"] == "pages" and store.startswith("etcd://127.0.0.1:"), f"{daemon.said}")
         expect(os.path.isdir(world.path(".local/state/evenkeel/pages")), "the folder of the user's state")
         expect(get(http, "/readyz") == (200, "ready\n"), "it is ready")
-        cluster = json.loads(until(http, "/api/v1/cluster", is_active))
+        cluster = json.loads(until_answered(http, "/api/v1/cluster", is_active))
         expect(cluster["controller"]["http"] == http, f"{cluster}")
         # Commands work on its store.
         spec = json.dumps({"format": 1, "buckets": 1, "name": "t1", "shards": 2, "replicas": 1})
         put = subprocess.run([program, "store", "put", "--store", store, "/evenkeel/pages/workloads/t1", spec], capture_output=True, text=True, timeout=PATIENCE)
         expect(put.returncode == 0, put.stderr)
-        until(http, "/api/v1/workloads", lambda status, body: len(json.loads(body)["workloads"]) == 1)
-        until(http, "/metrics", lambda status, body: "\nevenkeel_control_leaderless_shards 2\n" in body)
+        until_answered(http, "/api/v1/workloads", lambda status, body: len(json.loads(body)["workloads"]) == 1)
+        until_answered(http, "/metrics", lambda status, body: "\nevenkeel_control_leaderless_shards 2\n" in body)
         # It counts what its store is asked. The answer is one for all who ask within a second.
         def asked(kind, body):
             found = re.search(rf'^evenkeel_store_requests_total{{kind="{kind}"}} (\S+)$', body, re.MULTILINE)
             return float(found.group(1)) if found else -1
 
-        before = until(http, "/metrics", lambda status, body: "\nevenkeel_store_full 0\n" in body)  # there is room
+        before = until_answered(http, "/metrics", lambda status, body: "\nevenkeel_store_full 0\n" in body)  # there is room
         found = subprocess.run([program, "store", "get", "--store", store, "/evenkeel/pages/workloads/t1"], capture_output=True, text=True, timeout=PATIENCE)
         expect(found.returncode == 0, found.stderr)
-        until(http, "/metrics", lambda status, body: asked("read", body) > asked("read", before) and asked("write", body) > asked("write", before))
+        until_answered(http, "/metrics", lambda status, body: asked("read", body) > asked("read", before) and asked("write", body) > asked("write", before))
         # One folder, one daemon.
         refusal = world.refused(4, "--cluster", "pages", "--http", "127.0.0.1:0", "--store-listen", "127.0.0.1:0")
         expect("evenkeel/pages" in refusal, refusal)
         end(daemon)
         again = world.serve("--cluster", "pages", "--store-listen", "127.0.0.1:0")
-        until(again.said["http"], "/api/v1/workloads", lambda status, body: len(json.loads(body)["workloads"]) == 1)
+        until_answered(again.said["http"], "/api/v1/workloads", lambda status, body: len(json.loads(body)["workloads"]) == 1)
         end(again)
 
 
@@ -181,36 +183,38 @@ def test_standby_and_a_store_that_goes_away(program):
     with World(program, listen=f"127.0.0.1:{free_port()}") as store, Daemons(program) as world:
         url = "etcd://" + store.address
         first = world.serve("--store", url, "--name", "d1")
-        until(first.said["http"], "/api/v1/cluster", is_active)
+        until_answered(first.said["http"], "/api/v1/cluster", is_active)
         second = world.serve("--store", url, "--name", "d2")
-        body = until(second.said["http"], "/api/v1/cluster", lambda status, body: json.loads(body)["controller"] is not None)
+        body = until_answered(second.said["http"], "/api/v1/cluster", lambda status, body: json.loads(body)["controller"] is not None)
         expect(json.loads(body)["controller"]["http"] == first.said["http"] and not json.loads(body)["active"], body)
         # The store goes, and comes back.
         store.server.kill()
         store.server.wait()
         for daemon in (first, second):
-            until(daemon.said["http"], "/readyz", lambda status, body: status == 503)
+            until_answered(daemon.said["http"], "/readyz", lambda status, body: status == 503)
         third = world.begin("--store", url, "--name", "d3")  # one that starts meanwhile waits
         store.serve()
         for daemon in (first, second):
-            until(daemon.said["http"], "/readyz", lambda status, body: status == 200)
+            until_answered(daemon.said["http"], "/readyz", lambda status, body: status == 200)
         line = third.stdout.readline()
         expect(line and json.loads(line)["name"] == "d3", line)
-        actives = {}
-        give_up = time.monotonic() + PATIENCE
-        while not actives and time.monotonic() < give_up:
-            actives = {each: True for each in (first, second) if is_active(*get(each.said["http"], "/api/v1/cluster"))}
-            if is_active(*get(json.loads(line)["http"], "/api/v1/cluster")):
-                actives[third] = True
-        expect(len(actives) == 1, "one is active")
+        third.said = json.loads(line)
+        # One is active. They are asked one after the other, so the office may change hands in between: then they are asked again.
+        daemons = [first, second, third]
+
+        def actives():
+            return [each for each in daemons if is_active(*get(each.said["http"], "/api/v1/cluster"))]
+
+        def steadily_active():
+            found = actives()
+            return found[0] if len(found) == 1 and actives() == found else None
+
         # Whoever is active leaves its office, and another takes over.
-        active = list(actives)[0]
+        active = until("one is active", steadily_active)
         end(active)
-        left = [(each, each.said["http"] if each is not third else json.loads(line)["http"]) for each in (first, second, third) if each is not active]
-        give_up = time.monotonic() + PATIENCE
-        while not any(is_active(*get(http, "/api/v1/cluster")) for _, http in left):
-            expect(time.monotonic() < give_up, "nobody took over")
-        for each, _ in left:
+        daemons.remove(active)
+        until("another takes over", steadily_active)
+        for each in daemons:
             end(each)
 
 

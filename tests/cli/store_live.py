@@ -13,9 +13,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 
-from live import PATIENCE, Failed, expect, run_tests
+from live import PATIENCE, Failed, expect, run_tests, until
 
 ZOOKEEPER_JARS = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar"
 
@@ -467,14 +466,13 @@ def try_backend(world, url):
 
 
 def wait_for(process, port, what):
-    """Until something listens there: a connection costs more than the asking, so there is nothing to pause for."""
-    end = time.monotonic() + PATIENCE
-    while True:
+    """Until something listens there."""
+    def listens():
         expect(process.poll() is None, f"{what} ended: {process.stderr.read() if process.stderr else ''}")
         with socket.socket() as asked:
-            if asked.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        expect(time.monotonic() < end, f"{what} does not listen")
+            return asked.connect_ex(("127.0.0.1", port)) == 0
+
+    until(f"{what} listens", listens)
 
 
 def test_a_real_etcd(program):

@@ -11,6 +11,7 @@ namespace {
 constexpr Duration usual_within = 10s;       // of what must be quick
 constexpr Duration complaint_every = 1min;   // of one kind
 constexpr std::size_t complaints_max = 100;  // kinds that are remembered
+constexpr std::uint32_t doublings_max = 6;  // of the pause after a report that failed, which begins with twice as long as it took
 
 // Requests a stop when any of two does.
 class EitherStop {
@@ -67,7 +68,7 @@ void Handler::complain(const std::string& what, const Error& error, Duration too
 }
 
 Result<std::vector<node::Held>> Handler::take_inventory() {
-  const auto answer = ask(ask_inventory(who_, short_within()), short_within(), {});
+  const auto answer = ask(ask_inventory(who_, short_within()), short_within(), options_.interrupted);
   if (!answer) return fail(answer.error().in("inventory"));
   auto held = parse_inventory(*answer);
   if (!held) return fail(std::move(held).error().in("inventory"));
@@ -140,8 +141,11 @@ Result<> Handler::take_report(const ShardId& shard, std::uint64_t turn, Duration
   auto status = parse_status(*answer);
   if (!status) return fail(std::move(status).error());
   const std::scoped_lock lock(mutex_);
-  if (const auto found = known_.find(shard); found != known_.end() && found->second.turn == turn)
+  if (const auto found = known_.find(shard); found != known_.end() && found->second.turn == turn) {
     found->second.status = *std::move(status);
+    found->second.failures = 0;
+    found->second.quiet_until = Instant::min();
+  }
   return {};
 }
 
@@ -152,16 +156,28 @@ void Handler::keep_reporting(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       ends_.wait_for(lock, stop, *options_.report_every, [] { return false; });
       for (const auto& [shard, known] : known_)
-        if (!known.runs) shards.emplace_back(shard, known.turn);
+        if (!known.runs && clock_.now() >= known.quiet_until) shards.emplace_back(shard, known.turn);
     }
     for (const auto& [shard, turn] : shards) {
       if (stop.stop_requested()) return;
-      const auto taken = take_report(shard, turn, short_within());
-      if (!taken && taken.error().code == Code::invalid &&
-          options_.log != nullptr)  // other failures are logged where it is asked
-        options_.log->warn("a report is overlooked", {{"shard", format(shard)}, {"why", taken.error().message}});
+      take_turn(shard, turn);
     }
   }
+}
+
+// The others wait meanwhile: one that hangs would take most of the time if it were asked each time.
+void Handler::take_turn(const ShardId& shard, std::uint64_t turn) {
+  const Instant begun = clock_.now();
+  const auto taken = take_report(shard, turn, short_within());
+  if (!taken && taken.error().code == Code::invalid && options_.log != nullptr)  // other failures are logged where it is asked
+    options_.log->warn("a report is overlooked", {{"shard", format(shard)}, {"why", taken.error().message}});
+  if (taken) return;
+  const std::scoped_lock lock(mutex_);
+  const auto found = known_.find(shard);
+  if (found == known_.end() || found->second.turn != turn) return;
+  Known& known = found->second;
+  known.failures = std::min(known.failures + 1, doublings_max);
+  known.quiet_until = clock_.now() + (clock_.now() - begun) * (1U << known.failures);
 }
 
 }  // namespace evenkeel::agent

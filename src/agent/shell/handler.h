@@ -8,8 +8,9 @@
 //   handler.stop();                                                    // what runs is ended; then the node may go
 //
 // Reports are asked by a thread of its own, for one shard after the other, and as a part of each transition; the node, which must never wait, is told
-// the latest. A transition without its report has failed: who steps down must say how far its data goes, or its successor would not wait for all of it.
-// Without `report_every` nothing is said of progress but in answers to seals.
+// the latest. A shard whose report takes long to fail is asked less and less often, so that the others have their turn. A transition without its report
+// has failed: who steps down must say how far its data goes, or its successor would not wait for all of it. Without `report_every`
+// nothing is said of progress but in answers to seals.
 
 #include <condition_variable>
 #include <map>
@@ -26,6 +27,7 @@ struct HandlerOptions {
   std::optional<Duration> within;        // of everything; else a transition's own deadline counts, and 10 s for the others
   Duration grace = 5s;                   // see Patience
   std::optional<Duration> report_every;  // nothing: never
+  std::stop_token interrupted;           // ends an inventory: nobody counts on this node yet
   Log* log = nullptr;
 };
 
@@ -54,6 +56,7 @@ class Handler final : public node::ShardHandler {
   Result<> ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop);
   std::uint64_t begin(const ShardId& shard);  // a turn
   void keep_reporting(const std::stop_token& stop);
+  void take_turn(const ShardId& shard, std::uint64_t turn);
   void complain(const std::string& what, const Error& error, Duration took);
   Duration short_within() const;
 
@@ -70,6 +73,9 @@ class Handler final : public node::ShardHandler {
     std::uint64_t turn = 0;  // of its latest transition
     bool is_new = true;      // none has succeeded
     bool runs = false;       // a transition does, which asks for the report itself
+    // Of the reports that come by themselves.
+    std::uint32_t failures = 0;  // in a row
+    Instant quiet_until = Instant::min();
   };
   std::map<ShardId, Known> known_;
   std::uint64_t turns_ = 0;
