@@ -27,8 +27,13 @@ inline constexpr Duration patience = 60s;  // for what happens soon
 class Unsteady final : public store::Store {
  public:
   using Flag = std::shared_ptr<const std::atomic<bool>>;
-  Unsteady(std::unique_ptr<store::Store> inner, Flag down, Flag mute)
-      : Store(inner->loop()), inner_(std::move(inner)), down_(std::move(down)), mute_(std::move(mute)) {}
+  using Count = std::shared_ptr<std::atomic<std::size_t>>;
+  Unsteady(std::unique_ptr<store::Store> inner, Flag down, Flag mute, Count refusals)
+      : Store(inner->loop()),
+        inner_(std::move(inner)),
+        down_(std::move(down)),
+        mute_(std::move(mute)),
+        refusals_(std::move(refusals)) {}
 
  protected:
   void do_get(std::string key, store::Answer<store::Read> answer) override {
@@ -53,11 +58,13 @@ class Unsteady final : public store::Store {
  private:
   template <class T>
   void refuse(store::Answer<T> answer) {
+    ++*refusals_;
     loop().post([answer = std::move(answer)]() mutable { answer(fail(Code::unavailable, "it is down")); });
   }
 
   std::unique_ptr<store::Store> inner_;
   Flag down_, mute_;
+  Count refusals_;
 };
 
 // Takes part in everything, and keeps what it is told.
@@ -147,7 +154,7 @@ class Town {
     put(keys.workload(WorkloadId(workload)), format(document));
   }
   Result<std::unique_ptr<store::Store>> open(Loop& loop) const {
-    return std::make_unique<Unsteady>(store::embedded::make_local(loop, engine_, 10s), down, mute);
+    return std::make_unique<Unsteady>(store::embedded::make_local(loop, engine_, 10s), down, mute, refusals);
   }
 
   DaemonOptions daemon_options(const std::string& name) {
@@ -176,6 +183,7 @@ class Town {
   const Keys keys{cluster};
   const std::shared_ptr<std::atomic<bool>> down = std::make_shared<std::atomic<bool>>(false);
   const std::shared_ptr<std::atomic<bool>> mute = std::make_shared<std::atomic<bool>>(false);
+  const std::shared_ptr<std::atomic<std::size_t>> refusals = std::make_shared<std::atomic<std::size_t>>(0);
 
  private:
   test::TempFolder folder_{test::TempFolder::Where::memory};
