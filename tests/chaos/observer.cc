@@ -103,8 +103,7 @@ class Serving {
     for (const ShardView& shard : bucket->shards) {
       const std::uint64_t serving = count(shard, bucket->idle);
       all.least = std::min(all.least, serving);
-      if (serving < min_active_)
-        lines_ += fmt::format("b {} {} {} {}\n", at_, change.entry->modified, shard.shard, serving);
+      if (serving < min_active_) lines_ += fmt::format("b {} {} {} {}\n", at_, change.entry->modified, shard.shard, serving);
     }
   }
   static std::uint64_t count(const ShardView& shard, const std::vector<StateId>& idle) {
