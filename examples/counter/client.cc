@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "examples/counter/counter.h"
+#include "counter.h"
 
 #include <evenkeel/base/text.h>
 

@@ -1,5 +1,5 @@
-// Counters as a real service: each process is a node, and HTTP is the network. Link it with Evenkeel::node_shell, Evenkeel::route,
-// Evenkeel::store_backends and cpp-httplib. `make run` starts six of them; docs/quick-start.md shows what to do with those.
+// Counters as a real service: each process is a node, and HTTP is the network. CMakeLists.txt beside this builds it on its own. `make run` starts six
+// of them; docs/quick-start.md shows what to do with those.
 //
 //   counter --name n1 --data DIR [--zone z1] [--listen 127.0.0.1:0] [--acks 2] [--ttl 3s] [--store URL] [--cluster NAME]
 //   counter client …                  see client.cc
@@ -20,8 +20,9 @@
 #include <thread>
 #include <utility>
 
-#include "examples/counter/counter.h"
+#include "counter.h"
 
+#include <evenkeel/base/address.h>
 #include <evenkeel/base/file.h>
 #include <evenkeel/base/text.h>
 #include <evenkeel/node/node.h>
@@ -112,14 +113,13 @@ class Counters final : public node::ShardHandler {
 
   std::pair<int, std::string> add(const ShardId& shard, std::uint64_t by) {
     std::unique_lock lock(mutex_);
-    const auto found = replicas_.find(shard);
-    if (found == replicas_.end() || !leads(shard, found->second)) return {not_the_leader, "not the leader"};
-    Data& data = found->second.data;
-    ++data.position;
-    data.value += by;
-    if (const auto saved = save(shard, found->second); !saved) return {unknown, saved.error().message};
-    const Data sent = data;
-    const std::vector<Peer> peers = found->second.peers;
+    Replica* replica = led(shard);
+    if (replica == nullptr) return {not_the_leader, "not the leader"};
+    ++replica->data.position;
+    replica->data.value += by;
+    if (const auto saved = save(shard, *replica); !saved) return {unknown, saved.error().message};
+    const Data sent = replica->data;
+    const std::vector<Peer> peers = replica->peers;
     lock.unlock();
     std::size_t copies = 1;
     for (const Peer& peer : peers) copies += send(shard, sent, peer.node) && peer.state.str() == "follower" ? 1 : 0;
@@ -129,11 +129,11 @@ class Counters final : public node::ShardHandler {
     return {done, std::to_string(sent.value)};
   }
   // It may be ahead of what is acknowledged.
-  std::pair<int, std::string> value(const ShardId& shard) const {
+  std::pair<int, std::string> value(const ShardId& shard) {
     const std::unique_lock lock(mutex_);
-    const auto found = replicas_.find(shard);
-    if (found == replicas_.end() || !leads(shard, found->second)) return {not_the_leader, "not the leader"};
-    return {done, std::to_string(found->second.data.value)};
+    const Replica* replica = led(shard);
+    if (replica == nullptr) return {not_the_leader, "not the leader"};
+    return {done, std::to_string(replica->data.value)};
   }
 
   // What peers ask.
@@ -167,9 +167,12 @@ class Counters final : public node::ShardHandler {
     Quantity rate = {};
   };
 
-  bool leads(const ShardId& shard, const Replica& replica) const {
+  // Nothing: this node does not lead it, or not any more.
+  Replica* led(const ShardId& shard) {
     const node::Node* node = node_;
-    return node != nullptr && node->may_lead(shard, replica.data.last);
+    const auto found = replicas_.find(shard);
+    if (node == nullptr || found == replicas_.end() || !node->may_lead(shard, found->second.data.last)) return nullptr;
+    return &found->second;
   }
   bool send(const ShardId& shard, const Data& data, const NodeId& to) const {
     const auto table = routes_.table();
@@ -199,14 +202,19 @@ class Counters final : public node::ShardHandler {
     return replace_file(file_of(shard), fmt::format("{} {} {} {} {}\n", format(shard), r.version.epoch, r.version.change,
                                                     r.refuses, format(r.data)));
   }
+  // Who cannot read one does not join. To say that there is nothing could lose what was acknowledged: others would count it out.
   void load(const std::string& file) {
-    std::istringstream in(read_file(file, Bytes(1 << 10)).value_or(""));
+    const auto text = read_file(file, Bytes(1 << 10));
+    if (!text) throw std::runtime_error(text.error().message);
+    std::istringstream in(*text);
     std::string name;
     std::uint64_t epoch = 0, change = 0, refuses = 0;
     Data data;
-    if (in >> name >> epoch >> change >> refuses >> data)
-      replicas_[parse_shard_id(name).value()] = {
-          .version = {Epoch(epoch), Change(change)}, .refuses = Epoch(refuses), .data = data};
+    in >> name >> epoch >> change >> refuses >> data;
+    const auto shard = parse_shard_id(name);
+    if (!in || !shard)
+      throw std::runtime_error(file + " is no counter: put it back as it was, or remove it if other nodes have copies");
+    replicas_[*shard] = {.version = {Epoch(epoch), Change(change)}, .refuses = Epoch(refuses), .data = data};
   }
 
   const Routes& routes_;
@@ -249,15 +257,14 @@ void answer(httplib::Server& server, Counters& counters) {
 }
 
 Result<std::string> listen(httplib::Server& server, const std::string& where) {
-  const std::size_t colon = where.rfind(':');
-  const auto port = parse_unsigned(colon == std::string::npos ? "" : where.substr(colon + 1));
-  if (!port || *port > 65535) return fail(Code::invalid, "--listen {}: not HOST:PORT", where);
-  const std::string host = where.substr(0, colon);
-  const int bound = *port == 0                                           ? server.bind_to_any_port(host)
-                    : server.bind_to_port(host, static_cast<int>(*port)) ? static_cast<int>(*port)
-                                                                         : -1;
+  auto address = parse_address(where);
+  if (!address) return fail(std::move(address).error().in("--listen"));
+  const int bound = address->port == 0                                  ? server.bind_to_any_port(address->host)
+                    : server.bind_to_port(address->host, address->port) ? address->port
+                                                                        : -1;
   if (bound < 0) return fail(Code::conflict, "cannot listen on {}: is somebody there already?", where);
-  return fmt::format("{}:{}", host, bound);
+  address->port = static_cast<std::uint16_t>(bound);
+  return format(*address);
 }
 
 int serve(Flags flags, const sigset_t& signals) {

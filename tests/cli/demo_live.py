@@ -225,6 +225,16 @@ def test_a_restart_that_nobody_can_grant(program):
         expect("none runs below" in restart("n1")[1], f"{restart('n1')}")
 
 
+def test_a_node_that_cannot_read_what_it_holds_does_not_join(program):
+    with tempfile.TemporaryDirectory() as folder:
+        counter = os.path.join(os.path.dirname(program), "examples/counter")
+        for text in ("", "demo/7 3 0 3 3 12", "demo/x 3 0 3 3 12 40", "half of it"):
+            with open(os.path.join(folder, "demo.7.counter"), "w", encoding="utf-8") as file:
+                file.write(text)
+            done = subprocess.run([counter, "--name", "n1", "--data", folder, "--store", "etcd://127.0.0.1:1"], capture_output=True, text=True, timeout=PATIENCE)
+            expect(done.returncode == 1 and done.stdout == "" and "demo.7.counter is no counter: put it back" in done.stderr, f"{text}: {done.returncode} {done.stderr}")
+
+
 def test_a_port_in_use_is_said(program):
     with socket.socket() as taken, tempfile.TemporaryDirectory() as folder:
         taken.bind(("127.0.0.1", 0))

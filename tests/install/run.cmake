@@ -110,4 +110,13 @@ run(${CMAKE_COMMAND} -S ${source} -B ${scratch}/consumer -G ${generator}
 run(${CMAKE_COMMAND} --build ${scratch}/consumer)
 run(${scratch}/consumer/consumer)
 run(${scratch}/consumer/service_test)
+
+# The example of a whole service, as somebody builds it who has copied its folder.
+file(COPY ${root}/examples/counter DESTINATION ${scratch})
+run(${CMAKE_COMMAND} -S ${scratch}/counter -B ${scratch}/counter/build -G ${generator} -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_CXX_COMPILER=${compiler})
+run(${CMAKE_COMMAND} --build ${scratch}/counter/build)
+execute_process(COMMAND ${scratch}/counter/build/counter client RESULT_VARIABLE status ERROR_VARIABLE words)
+if(NOT status EQUAL 2 OR NOT words MATCHES "usage: counter")
+  message(FATAL_ERROR "counter, built on its own, ended with ${status}:\n${words}")
+endif()
 message(STATUS "${output}")
