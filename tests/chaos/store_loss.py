@@ -7,6 +7,7 @@ LONG=1 in the environment, as `make chaos` has it, lets a store be away for ten 
 """
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,11 +18,23 @@ from world import CLUSTER, PATIENCE, TTL, Daemon, Process, World, expect, held, 
 
 SECOND = witness.SECOND
 SHARDS = 60
+STEADY_TTL = 4  # seconds
+STARTS = 3  # of a daemon on a full disk
+NO_ROOM = re.compile("No space left on device|database space exceeded")
 AWAY = (600 if os.environ.get("LONG") else 6) * SECOND
 
 
 def world(program, store="embedded"):
     return World(program, store, shards=SHARDS, nodes=6)
+
+
+def steady_world(program, store="embedded"):
+    """Where no node is stopped, and so none may end by itself, however slow the machine is."""
+    return World(program, store, shards=SHARDS, nodes=6, ttl=STEADY_TTL, steady=True)
+
+
+def pids(town):
+    return {process.name: process.process.pid for process in [*town.nodes.values(), *town.daemons]}
 
 
 def new_leaders(town):
@@ -125,7 +138,7 @@ def empty(program, store, again):
 
 
 def test_away_at_the_start_and_later(program, store):
-    with world(program, "served" if store == "embedded" else store) as town:
+    with steady_world(program, "served" if store == "embedded" else store) as town:
         for daemon in town.daemons:
             daemon.start()
         for node in town.nodes.values():
@@ -136,6 +149,7 @@ def test_away_at_the_start_and_later(program, store):
         town.until("all nodes have joined", lambda: town.why_not_whole() == "", why=town.why_not_whole)
         town.apply()
         town.until_well(0)
+        before = pids(town)
         for member in town.store.members:
             member.kill()
         town.until("daemons say so", lambda: all(daemon.status("/readyz") == 503 for daemon in town.daemons))
@@ -145,6 +159,7 @@ def test_away_at_the_start_and_later(program, store):
             member.start()
         town.until_well(begun)
         expect(all(node.runs() for node in town.nodes.values()) and all(daemon.runs() for daemon in town.daemons), "nobody has ended")
+        expect(pids(town) == before, f"nor has anybody been started again: {before}, then {pids(town)}")
 
 
 def fill(folder):
@@ -158,46 +173,128 @@ def fill(folder):
                 pass
 
 
+class SmallDisk:
+    """In memory, in a mount namespace, under the first daemon's store. It is another process's, so that it outlives the daemon."""
+
+    def __init__(self, town):
+        alone = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
+        allowed = subprocess.run([*alone, "true"], capture_output=True, text=True, timeout=PATIENCE)
+        expect(allowed.returncode == 0, f"a mount namespace of its own is needed for a small disk; run this as root: {allowed.stderr}")
+        mount = 'mkdir -p "$0" && mount -t tmpfs -o size=32m tmpfs "$0" && echo mounted && exec tail -f /dev/null'
+        self.holder = Process(town, "disk", *alone, "sh", "-c", mount, town.path("disk"))
+        town.others.append(self.holder)
+        self.holder.start()
+        town.until("there is a small disk", lambda: "mounted" in self.holder.said(), why=self.holder.log)
+        pid = self.holder.process.pid
+        self.folder = f"/proc/{pid}/root{town.path('disk')}"
+        enter = ["nsenter", "--mount", f"--target={pid}"] if os.geteuid() == 0 else ["nsenter", "--user", "--preserve-credentials", "--mount", f"--target={pid}"]
+        words = [word if word != town.store.folder() else town.path("disk/store") for word in town.daemons[0].words]
+        town.daemons[0].words = [*enter, *words]
+
+    def fill(self):
+        fill(self.folder)
+
+    def make_room(self):
+        os.remove(os.path.join(self.folder, "filler"))
+
+
+class Starter:
+    """As systemd does by our unit: whoever ends is started again a second later, but not if its exit status says that this would not help."""
+
+    HOPELESS = (2, 6)
+
+    def __init__(self, process):
+        self.process, self.statuses, self.started = process, [], witness.now()
+
+    def look(self):
+        if self.process.runs() or witness.now() < self.started + SECOND:
+            return
+        self.statuses.append(self.process.process.returncode)
+        expect(self.statuses[-1] > 0 and self.statuses[-1] not in self.HOPELESS, f"{self.process.name} ended with {self.statuses[-1]}: {self.process.log()}")
+        self.started = witness.now()
+        self.process.start()
+
+    def until(self, what, good, why=lambda: ""):
+        def looked():
+            self.look()
+            return good()
+
+        self.process.world.until(what, looked, why=lambda: f"{self.statuses} {why()} {self.process.log()[-1000:]}")
+
+
+def refused(town):
+    """What a write is answered."""
+    put = [town.program, "store", "put", "--store", town.store.url(), "/full", "x" * 10000]
+    return subprocess.run(put, capture_output=True, text=True, timeout=PATIENCE, env=town.environment).stderr
+
+
 def test_full(program):
-    """The disk under the embedded store is full, and later has room again. It is a small one in memory, which the daemon has for itself in a namespace of its own."""
-    alone = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
-    allowed = subprocess.run([*alone, "true"], capture_output=True, text=True, timeout=PATIENCE)
-    expect(allowed.returncode == 0, f"a mount namespace of its own is needed for a small disk; run this as root: {allowed.stderr}")
-    with world(program) as town:
+    """The disk under the embedded store is full, and later has room again."""
+    with steady_world(program) as town:
         daemon = town.daemons[0]
-        mount = 'mkdir -p "$0" && mount -t tmpfs -o size=32m tmpfs "$0" && exec "$@"'
-        daemon.words = [*alone, "sh", "-c", mount, town.store.folder(), *daemon.words]
+        disk = SmallDisk(town)
         town.begin()
         pid = daemon.process.pid
-        folder = f"/proc/{pid}/root{town.store.folder()}"
         town.run("store", "put", "/before", "it was full")
-        fill(folder)
-        put = [town.program, "store", "put", "--store", town.store.url(), "/full", "x" * 10000]
-        refused = lambda: subprocess.run(put, capture_output=True, text=True, timeout=PATIENCE, env=town.environment)
-        town.until("a write is refused, and it says why", lambda: "space" in refused().stderr, why=lambda: refused().stderr)
+        disk.fill()
+        town.until("a write is refused, and it says why", lambda: "space" in refused(town), why=lambda: refused(town))
         # The daemons tell who asks, the one that has the store and the one that is told by it; the log says what is in the way.
         for each in town.daemons:
             town.until(f"{each.name} says so", lambda each=each: "database space exceeded" in each.page("/readyz"), why=lambda each=each: each.page("/readyz"))
         town.until("its log and its metrics, too", lambda: "the store refuses writes" in daemon.log() and daemon.metrics("evenkeel_store_full") == [1])
-        town.until_past(witness.now() + 2 * TTL * SECOND)
+        town.until_past(witness.now() + 2 * STEADY_TTL * SECOND)
         expect(all(each.runs() for each in [*town.daemons, *town.nodes.values()]), "everybody goes on")
-        os.remove(os.path.join(folder, "filler"))
+        disk.make_room()
         town.until_well(witness.now())
         expect(daemon.process.pid == pid and daemon.runs(), "by itself")
         town.until("the metrics say so", lambda: daemon.metrics("evenkeel_store_full") == [0])
         expect(town.run("store", "get", "/before").rstrip() == "it was full", "what was there is there")
+        started_on_a_full_disk(town, disk)
+
+
+def started_on_a_full_disk(town, disk):
+    """The daemon dies meanwhile. It says why it cannot serve, or serves reads; and when there is room nobody has to see to it."""
+    daemon, before = town.daemons[0], held(town)
+    disk.fill()
+    town.until("a write is refused", lambda: "space" in refused(town), why=lambda: refused(town))
+    said = len(daemon.log())
+    daemon.kill()
+    daemon.start()
+    starter = Starter(daemon)
+    answers = lambda: daemon.status("/readyz") != 0
+    explains = lambda: NO_ROOM.search(daemon.log()[said:] + daemon.page("/readyz"))
+    starter.until("it says why, however often it is started", lambda: (len(starter.statuses) >= STARTS or answers()) and explains())
+    expect(not answers() or town.run("store", "get", "/before").rstrip() == "it was full", "who answers tells what is there")
+    disk.make_room()
+    starter.until("it serves again", lambda: daemon.status("/readyz") == 200)
+    town.until_well(witness.now())
+    expect(town.run("store", "get", "/before").rstrip() == "it was full", "what was there is there")
+    expect(before <= held(town), "nothing is dropped")
+
+
+def test_begun_on_a_full_disk(program):
+    """A store that is not there yet."""
+    with steady_world(program) as town:
+        daemon = town.daemons[0]
+        disk = SmallDisk(town)
+        disk.fill()
+        daemon.start()
+        starter = Starter(daemon)
+        starter.until("it says why, however often it is started", lambda: len(starter.statuses) >= STARTS and NO_ROOM.search(daemon.log()))
+        disk.make_room()
+        starter.until("it serves", lambda: daemon.address() is not None)
+        daemon.end()
+        town.begin()
 
 
 def test_a_disk_that_fails(program):
     """What cannot be mended from within: files may not grow any more, which stands for any disk that fails. The daemon says so, and a restart loses nothing."""
-    with world(program) as town:
+    with steady_world(program) as town:
         daemon = town.daemons[0]
         daemon.restore_signals = False
         town.begin()
         subprocess.run(["prlimit", "--pid", str(daemon.process.pid), "--fsize=1:unlimited"], check=True, timeout=PATIENCE)
-        put = [town.program, "store", "put", "--store", town.store.url(), "/more", "x"]
-        refused = lambda: subprocess.run(put, capture_output=True, text=True, timeout=PATIENCE, env=town.environment)
-        town.until("a write is refused", lambda: "must be opened again" in refused().stderr, why=lambda: refused().stderr)
+        town.until("a write is refused", lambda: "must be opened again" in refused(town), why=lambda: refused(town))
         town.until("the daemon says so", lambda: "must be opened again" in daemon.page("/readyz"), why=lambda: daemon.page("/readyz"))
         expect(daemon.runs(), "it goes on, and answers what it knows")
         daemon.kill()
@@ -207,20 +304,38 @@ def test_a_disk_that_fails(program):
 
 def test_another_cluster(program, store):
     """A node and a daemon that name another cluster do nothing to this one."""
-    with world(program, store) as town:
+    with steady_world(program, store) as town:
         town.begin()
         words = [word if word != CLUSTER else "other" for word in town.nodes["n1"].words]
         stranger = Process(town, "stranger", *words)
-        stranger.words[stranger.words.index("--data") + 1] = town.path("stranger.data")
+        data = town.path("stranger.data")
+        stranger.words[stranger.words.index("--data") + 1] = data
         town.others.append(stranger)
+        of_this = incarnations(town.nodes["n1"])
         stranger.start()
         daemon = Daemon(town, "elsewhere", "--store", town.store.url())
         daemon.words[daemon.words.index(CLUSTER)] = "other"
         town.others.append(daemon)
         daemon.start()
         town.until("the other cluster has a node", lambda: len((daemon.ask("/api/v1/nodes") or {"nodes": []})["nodes"]) == 1)
-        town.until("somebody acts there", lambda: "is active" in daemon.log())
+        town.until("somebody acts there", lambda: "is active cluster=other" in daemon.log())
+        town.until("the stranger says that it has joined", lambda: incarnations(stranger), why=stranger.log)
+        town.until_past(witness.now() + 2 * STEADY_TTL * SECOND)
         town.until_well(witness.now())
+        expect(len(incarnations(stranger)) == 1 and not incarnations(stranger) & of_this, f"it is another n1, and stays so: {stranger.log()}")
+        expect(os.path.getsize(os.path.join(data, "ledger")) == 0, "nobody told it to hold anything")
+        expect(incarnations(town.nodes["n1"]) == of_this, f"ours is not disturbed: {town.nodes['n1'].log()}")
+        twins = [each.name for each in [*town.daemons, daemon] if "another process calls itself so" in each.log()]
+        expect(not twins, f"nor is one taken for the other by {twins}")
+        known = lambda: [node["node"] for each in town.daemons if (told := each.ask("/api/v1/nodes")) and told["active"] for node in told["nodes"]]
+        town.until("nobody has come", lambda: sorted(known()) == sorted(town.nodes), why=lambda: str(known()))
+        given = {who for shard in town.witness.shards for who, _, _ in shard.granted.values()}
+        expect(f"n1:{stranger.process.pid}" not in given, "it has been given nothing")
+
+
+def incarnations(process):
+    """As which it has joined, by its own words."""
+    return set(re.findall(r" joined node=n1 what=(\S+)", process.log()))
 
 
 if __name__ == "__main__":

@@ -200,8 +200,11 @@ class Daemon(Process):
 
     def get(self, path):
         """Status and text, of problems too; 0 and nothing if there is no answer."""
+        address = self.address()
+        if address is None:
+            return 0, ""
         try:
-            with urllib.request.urlopen(self.address() + path, timeout=5) as answer:
+            with urllib.request.urlopen(address + path, timeout=5) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
