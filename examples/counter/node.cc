@@ -86,18 +86,16 @@ class Counters final : public node::ShardHandler {
   // The load is in adds a second.
   node::Status report(const ShardId& shard) override {
     const std::unique_lock lock(mutex_);
-    const auto found = replicas_.find(shard);
-    if (found == replicas_.end()) return {};
-    Replica& r = found->second;
-    const auto passed = std::chrono::steady_clock::now() - r.measured;
+    Replica* r = find(shard);
+    if (r == nullptr) return {};
+    const auto passed = std::chrono::steady_clock::now() - r->measured;
     if (passed >= 1s) {
-      const auto adds = static_cast<std::int64_t>(r.data.position - std::min(r.data.position, r.measured_at));
-      r.rate = Quantity::from_nano(Int128{adds} * Quantity::billion * 1000 /
-                                   std::chrono::duration_cast<std::chrono::milliseconds>(passed).count());
-      r.measured += passed;
-      r.measured_at = r.data.position;
+      const std::uint64_t adds = r->data.position - std::min(r->data.position, r->measured_at);
+      r->rate = Quantity::from_nano(Int128{adds} * Quantity::billion * (1s / 1ns) / passed.count());
+      r->measured += passed;
+      r->measured_at = r->data.position;
     }
-    return {.last = r.data.last, .progress = r.data.position, .load = {{ResourceId("adds"), r.rate}}};
+    return {.last = r->data.last, .progress = r->data.position, .load = {{ResourceId("adds"), r->rate}}};
   }
   // Here the folder is ours, and not before.
   std::vector<node::Held> inventory() override {
@@ -140,20 +138,19 @@ class Counters final : public node::ShardHandler {
 
   std::pair<int, std::string> take(const ShardId& shard, const Data& data) {
     const std::unique_lock lock(mutex_);
-    const auto found = replicas_.find(shard);
-    if (found == replicas_.end()) return {not_the_leader, "not here"};
-    Replica& replica = found->second;
-    if (data.last < replica.refuses) return {refused, fmt::format("{}", replica.refuses)};
-    if (data <= replica.data) return {done, ""};  // a later one was quicker
-    replica.refuses = data.last;
-    replica.data = data;
-    const auto saved = save(shard, replica);
+    Replica* replica = find(shard);
+    if (replica == nullptr) return {not_the_leader, "not here"};
+    if (data.last < replica->refuses) return {refused, fmt::format("{}", replica->refuses)};
+    if (data <= replica->data) return {done, ""};  // a later one was quicker
+    replica->refuses = data.last;
+    replica->data = data;
+    const auto saved = save(shard, *replica);
     return saved ? std::pair(done, std::string()) : std::pair(unknown, saved.error().message);
   }
-  std::pair<int, std::string> copy(const ShardId& shard) const {
+  std::pair<int, std::string> copy(const ShardId& shard) {
     const std::unique_lock lock(mutex_);
-    const auto found = replicas_.find(shard);
-    return found == replicas_.end() ? std::pair(404, std::string("not here")) : std::pair(done, format(found->second.data));
+    const Replica* replica = find(shard);
+    return replica == nullptr ? std::pair(404, std::string("not here")) : std::pair(done, format(replica->data));
   }
 
  private:
@@ -167,12 +164,15 @@ class Counters final : public node::ShardHandler {
     Quantity rate = {};
   };
 
+  Replica* find(const ShardId& shard) {
+    const auto found = replicas_.find(shard);
+    return found == replicas_.end() ? nullptr : &found->second;
+  }
   // Nothing: this node does not lead it, or not any more.
   Replica* led(const ShardId& shard) {
+    Replica* replica = find(shard);
     const node::Node* node = node_;
-    const auto found = replicas_.find(shard);
-    if (node == nullptr || found == replicas_.end() || !node->may_lead(shard, found->second.data.last)) return nullptr;
-    return &found->second;
+    return replica != nullptr && node != nullptr && node->may_lead(shard, replica->data.last) ? replica : nullptr;
   }
   bool send(const ShardId& shard, const Data& data, const NodeId& to) const {
     const auto table = routes_.table();
@@ -221,7 +221,7 @@ class Counters final : public node::ShardHandler {
   const std::string folder_;
   const std::size_t acks_;
   std::atomic<node::Node*> node_ = nullptr;
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::map<ShardId, Replica> replicas_;
 };
 
