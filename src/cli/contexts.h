@@ -42,7 +42,7 @@ struct Context {
   std::string user;
   std::string password_file;
   store::Tls tls;
-  std::string http;  // of a daemon, for scripts: no command asks one yet
+  std::string http;  // of a daemon, for scripts: commands find the active one by themselves
   friend bool operator==(const Context&, const Context&) = default;
 };
 
