@@ -221,13 +221,13 @@ void Daemon::Work::look() {
     if (out_of_touch_ && said_ != *out_of_touch_)
       log(Level::info, "the store answers", {{"after", in_seconds(now - *out_of_touch_)}});
     out_of_touch_.reset();
-    said_ = {};
   } else {
-    if (!out_of_touch_) out_of_touch_ = now;
-    // At first it is waited a little: at a start the first answer is on its way. Another reason is said soon, but not each time it changes.
+    if (!out_of_touch_) out_of_touch_ = said_ = now;
+    // At first it is waited a little: at a start the first answer is on its way, and later a hiccup is soon over. Another reason is said soon, but not each
+    // time it changes.
     const std::string what = watched_.why_not_ready()->what;
     const Duration pause = said_ == *out_of_touch_ ? Duration(1s) : what != said_why_ ? Duration(5s) : options_.said_again;
-    if (said_ == Instant{} || now >= said_ + pause) {
+    if (now >= said_ + pause) {
       log(Level::warn, what, {{"for", in_seconds(now - *out_of_touch_)}});
       said_ = now;
       said_why_ = what;

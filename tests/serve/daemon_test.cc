@@ -199,8 +199,11 @@ TEST(Daemon, WaitsForItsStore) {
   test::wait_until("its end", patience, [&] { return !daemon->ready(); });
   EXPECT_FALSE(daemon->active());
   EXPECT_EQ(get(daemon->http(), "/readyz").status, 503);
+  EXPECT_EQ(said("the store answers"), 1);
+  test::wait_until("another complaint", patience, [&] { return said("the store does not answer") == 2; });
   *town.down = false;
   test::wait_until("the store again", patience, [&] { return daemon->active(); });
+  test::wait_until("a word", patience, [&] { return said("the store answers") == 2; });
   EXPECT_EQ(get(daemon->http(), "/readyz").status, 200);
 }
 
