@@ -4,9 +4,10 @@
 Usage: failover.py PROGRAM [--store embedded etcd zookeeper] [--shards 600 6000] [--nodes 12] [--kills 20] [--ttl 2] [--fencing session|epoch] [--idle 10]
 
   bring_up   a workload is created: until every shard is led, and a router knows it; what processes used and the store was asked until then
-  failover   a node is killed: until the end of its session is proved and written down (seen), until the first and the last of the shards that it led are given to
-             others, who hear of it, and until a router knows all of them. Median and worst; from the kill, and from `seen`. And the cpu that was used from the
-             kill until then, a fail-over: how much of the time is work that the cores of one machine share
+  failover   a node is killed: until the end of its session is proved and written down (seen), until the last replica of the shards that it led is sealed for
+             the next epoch, until the first and the last of these shards are given to others, who hear of it, and until a router knows all of them. Median and
+             worst; from the kill, and from `seen`. And the cpu that was used from the kill until then, a fail-over: how much of the time is work that the
+             cores of one machine share; and how often and for how long daemons decided, and how long a write took
   idle       a cluster that does nothing: cpu of daemons, of nodes and of the store's own processes, in percent of one core, and writes a second; and requests a second,
              reads and renewals with them, where the store counts what it is asked (etcd: messages over gRPC; ZooKeeper: packets, pings too; ours: what its engine is asked, by the daemon that it is in too)
 
@@ -115,7 +116,7 @@ def decisions_of(town):
 
 
 def kill_one(town, observer, name):
-    """Moments after the kill: seen, the first granted, the last granted, the last known to the router; and what was used and decided in that time."""
+    """Moments after the kill: seen, the last sealed, the first and the last granted, the last known to the router; and what was used and decided in that time."""
     before = {shard: leader for shard, (leader, _) in observer.leaders.items()}
     lost = [shard for shard, leader in before.items() if leader == name]
     observer.ends.pop(name, None)
@@ -126,15 +127,14 @@ def kill_one(town, observer, name):
     wait(town, lambda: led(town, observer, name) and name in observer.ends, town.why_not_whole)
     used = {kind: seconds - used[kind] for kind, seconds in cpu_of(town).items()}
     decided = {kind: number - decided[kind] for kind, number in decisions_of(town).items()}
-    granted = []
-    for shard in lost:
-        given = town.witness.shards[shard].granted
-        granted.append(given[max(given)][1])
+    heard = [town.witness.shards[shard] for shard in lost]
+    granted = [shard.granted[max(shard.granted)][1] for shard in heard]
+    sealed = max(shard.sealed.get(max(shard.granted), 0) for shard in heard)
     known = max(observer.leaders[shard][1] for shard in lost)
     seen = observer.ends[name]
     town.nodes[name].start()
     town.until("it leads what it led before", lambda: calm(town, observer, before), why=town.why_not_calm)
-    return [moment - begun for moment in (seen, min(granted), max(granted), known)], used, decided
+    return [moment - begun for moment in (seen, sealed, min(granted), max(granted), known)], used, decided
 
 
 def failover(town, observer, given):
@@ -145,7 +145,7 @@ def failover(town, observer, given):
     decided = {kind: statistics.median(each[kind] for _, _, each in kills) for kind in kills[0][2]}
     numbers |= {"steps": decided["steps"], "steps_ms": round(1000 * decided["step_s"], 1), "writes": decided["writes"]}
     numbers["write_ms"] = round(1000 * decided["write_s"] / max(1, decided["writes"]), 1)
-    for i, part in enumerate(("seen", "first_leader", "all_leaders", "router")):
+    for i, part in enumerate(("seen", "all_sealed", "first_leader", "all_leaders", "router")):
         after = [time[i] for time in times]
         numbers[part + "_ms"] = [milliseconds(statistics.median(after)), milliseconds(max(after))]
         if part != "seen" and given.fencing == "session":

@@ -7,6 +7,7 @@
 // cut off from its peers: no datagram goes there or comes from there. What is said to the witness:
 //
 //   h NAME PID                        first of all
+//   s SHARD EPOCH TIME                it was sealed for that epoch: from now on it takes nothing of an older one
 //   g SHARD EPOCH TIME POSITION       it leads from now on, and its data goes so far
 //   w SHARD EPOCH TIME                may_lead was asked after that time, and said yes: it writes
 //   a SHARD EPOCH TIME POSITION       enough copies have it, may_lead was asked again after that time: it is acknowledged
@@ -205,6 +206,7 @@ class Ledger final : public node::ShardHandler {
     Replica& replica = replicas_[shard.shard.value()];
     replica.refuses = std::max(replica.refuses, epoch.value());
     save(shard.shard.value(), replica);
+    witness_.say(fmt::format("s {} {} {}\n", shard.shard, epoch, now()));
     return {Epoch(replica.refuses), Epoch(replica.data.last), replica.data.position};
   }
   node::Status report(const ShardId& shard) override {

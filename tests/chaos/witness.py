@@ -23,6 +23,7 @@ def now():
 
 class Shard:
     def __init__(self):
+        self.sealed = {}  # epoch -> when a replica was sealed for it last
         self.granted = {}  # epoch -> (who, time, position)
         self.wrote = {}  # epoch -> (who, latest time of a write)
         self.led = {}  # epoch -> (who, latest time at which it might lead: a write's or an acknowledgement's)
@@ -48,6 +49,8 @@ class Witness:
             self.acknowledge(who, words[1], shard, epoch, at, int(words[4]))
         elif words[0] == "g":
             self.grant(who, words[1], shard, epoch, at, int(words[4]))
+        elif words[0] == "s":
+            shard.sealed[epoch] = max(at, shard.sealed.get(epoch, 0))
 
     def grant(self, who, name, shard, epoch, at, position):
         self.grants += 1
