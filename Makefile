@@ -92,17 +92,10 @@ fuzz: ## Fuzz for a while: all targets, or TARGET=name; SECONDS=60 each
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
 .PHONY: chaos
-chaos: ## Break a cluster of real processes, round after round: ROUNDS=100 SEED=1 STORE=embedded|etcd|zookeeper FENCING=session|epoch NETWORK=wires|namespaces
+chaos: ## Break a cluster of real processes, round after round: ROUNDS=100 SEED=1 STORE=embedded|etcd|zookeeper|all FENCING=session|epoch|"session epoch" NETWORK=wires|namespaces
 	@scripts/setup build test
-	@scripts/build release evenkeel ledger evenkeel_later ledger_later
-	python3 -B tests/chaos/versions.py build/evenkeel --store $(or $(STORE),embedded) --fencing $(or $(FENCING),session)
-	python3 -B tests/chaos/formats.py build/evenkeel --store $(or $(STORE),embedded)
-	python3 -B tests/chaos/cuts.py build/evenkeel --long --network wires --store $(patsubst embedded,served,$(or $(STORE),embedded)) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
-	python3 -B tests/chaos/cuts.py build/evenkeel --long --network namespaces --store $(patsubst embedded,served,$(or $(STORE),embedded)) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session)
-	python3 -B tests/chaos/rollout.py build/evenkeel --store $(or $(STORE),embedded)
-	python3 -B tests/chaos/names.py build/evenkeel --store $(or $(STORE),embedded)
-	LONG=1 python3 -B tests/chaos/store_loss.py build/evenkeel --store $(or $(STORE),embedded)
-	python3 -B tests/chaos/chaos.py build/evenkeel --store $(or $(STORE),embedded) --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) --fencing $(or $(FENCING),session) --network $(or $(NETWORK),wires)
+	@scripts/build release evenkeel ledger observer evenkeel_later ledger_later
+	python3 -B tests/chaos/long.py build/evenkeel --store $(or $(STORE),embedded) --fencing $(or $(FENCING),session) --rounds $(or $(ROUNDS),100) --seed $(or $(SEED),1) --network $(or $(NETWORK),wires)
 
 .PHONY: coverage
 coverage: ## Line coverage of src by the tests, file by file

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 """A document of a higher format than this version reads: it is refused, and that is said; nothing else stands still; and once it is replaced it is followed again.
 
-Usage: formats.py PROGRAM [PART OF A TEST'S NAME] [--store embedded|etcd|zookeeper]
+Usage: formats.py PROGRAM [PART OF A TEST'S NAME] [--store embedded|etcd|zookeeper] [--fencing session|epoch] [--long]
 """
 import json
 import sys
 
 import witness
-from world import CLUSTER, TTL, WORKLOAD, World, expect, run_on_store
+from world import CLUSTER, FORM, WORKLOAD, World, expect, run_on_store
 
 SECOND = witness.SECOND
-SHARDS = 60
+STEADY_TTL = 4  # seconds: no node is stopped here, and so none may end by itself
 HIGHER = 99
 ROOT = f"/evenkeel/{CLUSTER}/"
 
 
 def world(program, store):
-    return World(program, store, shards=SHARDS, nodes=6)
+    return World(program, store, **FORM, ttl=STEADY_TTL, steady=True)
 
 
 def raise_format(town, key):
@@ -53,6 +53,21 @@ def fail_over(town, name, spare=()):
     town.until("every other shard takes writes", lambda: set(town.witness.led_since(since)) <= set(spare), why=lambda: town.why_not_led(since))
 
 
+def leader_of_one(town, target):
+    """Who leads one of the shards that this target tells a node to follow: if it dies the node has to be told something else."""
+    followed = [replica["shard"] for replica in target["replicas"] if replica["state"] == "follower"]
+    leaders = []
+
+    def asked():
+        active = town.active()
+        found = active and active.ask(f"/api/v1/shards/{WORKLOAD}/{followed[0]}")
+        leaders[:] = [found["leader"]] if found and found["leader"] else []
+        return leaders
+
+    town.until(f"somebody leads shard {followed[0]}", asked)
+    return leaders[0]
+
+
 def take_over(town):
     """The active daemon dies, and another one acts, or the same as another process: it knows only what it reads."""
     active = town.active() or town.daemons[0]
@@ -73,7 +88,7 @@ def test_a_workload(program, store):
         fail_over(town, "n1")
         town.nodes["n1"].start()
         take_over(town)
-        town.until_past(witness.now() + 2 * TTL * SECOND)
+        town.until_past(witness.now() + 2 * STEADY_TTL * SECOND)
         expect(is_raised(town, key), "nobody wrote over it")
         town.check()
         town.run("store", "put", ROOT + key, old)
@@ -91,15 +106,16 @@ def test_a_target(program, store):
         node = town.nodes["n1"]
         old = raise_format(town, key)
         until_refused(town, key, node)
-        town.until_past(witness.now() + TTL * SECOND)
+        town.until_past(witness.now() + STEADY_TTL * SECOND)
         town.until_led(witness.now())
         expect(is_raised(town, key), "nobody wrote over it for no reason")
         town.run("store", "put", ROOT + key, old)
         town.until_led(witness.now())
+        other = leader_of_one(town, json.loads(old))
         raise_format(town, key)
-        fail_over(town, "n2")
+        fail_over(town, other)
         town.until("the controller has replaced it", lambda: not is_raised(town, key))
-        town.nodes["n2"].start()
+        town.nodes[other].start()
         town.until_well(witness.now())
 
 
@@ -109,7 +125,7 @@ def test_records(program, store):
         town.begin()
         key = f"shards/{WORKLOAD}/0"
         spare = [record["shard"] for record in json.loads(town.run("store", "get", ROOT + key))["shards"]]
-        expect(0 < len(spare) < SHARDS, "there are others")
+        expect(0 < len(spare) < town.shards, "there are others")
         old = raise_format(town, key)
         for daemon in town.daemons:
             until_refused(town, key, daemon)

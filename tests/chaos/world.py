@@ -391,16 +391,34 @@ NETWORKS = {"wires": wires.Wires, "namespaces": hosts.Hosts}
 STORES = {"embedded": Embedded, "served": Served, "etcd": Etcd, "zookeeper": ZooKeeper}
 
 
+FORM = {"shards": 60, "nodes": 6, "fencing": "session"}  # of the worlds of those scripts that are lists of tests, by their command line
+
+
+def take_option(name, usual):
+    """Out of the command line."""
+    if name not in sys.argv:
+        return usual
+    at = sys.argv.index(name)
+    value = sys.argv[at + 1]
+    del sys.argv[at : at + 2]
+    return value
+
+
 def run_on_store(names):
-    """As run_tests, with --store NAME in the command line: tests take it as their second word. Those that do not are of the embedded store alone."""
-    store = "embedded"
-    if "--store" in sys.argv:
-        at = sys.argv.index("--store")
-        store = sys.argv[at + 1]
-        del sys.argv[at : at + 2]
+    """As run_tests, with --store NAME in the command line: tests take it as their second word. Those that do not are of the embedded store alone. With --fencing NAME, and with --long
+    on a cluster as large as chaos.py's."""
+    store = take_option("--store", "embedded")
+    FORM["fencing"] = take_option("--fencing", FORM["fencing"])
+    if is_long():
+        sys.argv.remove("--long")
+        FORM.update(shards=600, nodes=12)
     tests = {name: test for name, test in names.items() if name.startswith("test_")}
     takes = {name for name, test in tests.items() if "store" in inspect.signature(test).parameters}
     return run_tests({name: functools.partial(test, store=store) if name in takes else test for name, test in tests.items() if name in takes or store == "embedded"})
+
+
+def is_long():
+    return "--long" in sys.argv
 
 
 def held(town):
