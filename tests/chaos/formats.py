@@ -10,7 +10,7 @@ import witness
 from world import CLUSTER, FORM, WORKLOAD, World, expect, run_on_store
 
 SECOND = witness.SECOND
-STEADY_TTL = 4  # seconds: no node is stopped here, and so none may end by itself
+STEADY_TTL = 3  # seconds: no node is stopped here, and so none may end by itself
 HIGHER = 99
 ROOT = f"/evenkeel/{CLUSTER}/"
 
@@ -88,7 +88,7 @@ def test_a_workload(program, store):
         fail_over(town, "n1")
         town.nodes["n1"].start()
         take_over(town)
-        town.until_past(witness.now() + 2 * STEADY_TTL * SECOND)
+        town.until_past(witness.now() + STEADY_TTL * SECOND * 3 // 2)
         expect(is_raised(town, key), "nobody wrote over it")
         town.check()
         town.run("store", "put", ROOT + key, old)

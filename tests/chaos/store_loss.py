@@ -17,7 +17,7 @@ import witness
 from world import CLUSTER, FORM, PATIENCE, Daemon, Process, World, expect, held, is_long, run_on_store
 
 SECOND = witness.SECOND
-STEADY_TTL = 4  # seconds
+STEADY_TTL = 3  # seconds
 ORPHANS_MAX = 1000  # that a daemon tells of
 STARTS = 3  # of a daemon on a full disk
 NO_ROOM = re.compile("No space left on device|database space exceeded")
@@ -243,7 +243,7 @@ def test_full(program):
         for each in town.daemons:
             town.until(f"{each.name} says so", lambda each=each: "database space exceeded" in each.page("/readyz"), why=lambda each=each: each.page("/readyz"))
         town.until("its log and its metrics, too", lambda: "the store refuses writes" in daemon.log() and daemon.metrics("evenkeel_store_full") == [1])
-        town.until_past(witness.now() + 2 * STEADY_TTL * SECOND)
+        town.until_past(witness.now() + STEADY_TTL * SECOND * 3 // 2)
         expect(all(each.runs() for each in [*town.daemons, *town.nodes.values()]), "everybody goes on")
         disk.make_room()
         town.until_well(witness.now())
@@ -321,7 +321,7 @@ def test_another_cluster(program, store):
         town.until("the other cluster has a node", lambda: len((daemon.ask("/api/v1/nodes") or {"nodes": []})["nodes"]) == 1)
         town.until("somebody acts there", lambda: "is active cluster=other" in daemon.log())
         town.until("the stranger says that it has joined", lambda: incarnations(stranger), why=stranger.log)
-        town.until_past(witness.now() + 2 * STEADY_TTL * SECOND)
+        town.until_past(witness.now() + STEADY_TTL * SECOND * 3 // 2)
         town.until_well(witness.now())
         expect(len(incarnations(stranger)) == 1 and not incarnations(stranger) & of_this, f"it is another n1, and stays so: {stranger.log()}")
         expect(os.path.getsize(os.path.join(data, "ledger")) == 0, "nobody told it to hold anything")
