@@ -136,8 +136,8 @@ endfunction()
 
 # The test is of this build, and if that is not the first one, waits for it.
 function(evenkeel_needs_build test)
-  if(EVENKEEL_SANITIZE)
-    string(REPLACE "." "" preset ${EVENKEEL_TEST_PREFIX})
+  if(EVENKEEL_SANITIZE AND EVENKEEL_TEST_PREFIX)
+    string(REPLACE "." "" preset "${EVENKEEL_TEST_PREFIX}")
     set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED ${preset})
   endif()
 endfunction()

@@ -125,7 +125,7 @@ struct Problem {
   std::vector<std::uint32_t> group_family;
   std::vector<std::uint32_t> group_first{0};  // groups + 1: its first replica
   std::vector<std::uint32_t> group_lead;      // which row of loads its leader carries on top; none; or empty: no leaders
-  std::vector<std::uint32_t> origin_leader;   // parallel: the node that leads at the start, or none
+  std::vector<std::uint32_t> origin_leader;   // parallel: the node of the replica that leads at the start, or none
   std::vector<std::uint32_t> replica_group;
   std::vector<std::uint32_t> replica_load;  // its row of `loads`
   std::vector<std::uint32_t> origin;        // its node at the start, or none

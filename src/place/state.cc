@@ -48,6 +48,7 @@ void State::start(std::uint32_t first_group) {
       if (at_[r] == node) leader_[group] = r;
     }
     if (problem_->group_lead[group] == none) continue;
+    ensure(leader_[group] != none, "who leads at the start is there");
     add(usage_, node, problem_->load(problem_->group_lead[group]));
     add(peak_, node, problem_->load(problem_->group_lead[group]));
   }

@@ -164,10 +164,21 @@ def leave_node(round):
         round.mend.append(back)
 
 
+def acting(round):
+    """Who acts; nobody, where another fault has seen to that."""
+    found = []
+
+    def look():
+        found[:] = [round.town.active()]
+        return found[0]
+
+    if not look() and not round.nobody_acts:
+        round.town.until("a daemon acts", look)
+    return found[0]
+
+
 def active_daemon(round):
-    if not round.nobody_acts:
-        round.town.until("a daemon acts", round.town.active)
-    daemon = round.town.active()
+    daemon = acting(round)
     return [daemon] if round.take(daemon) else []
 
 
@@ -180,7 +191,7 @@ def pause_daemon(round):
 
 
 def cut_daemon(round):
-    daemon = round.town.active()
+    daemon = acting(round)
     if daemon is None or daemon.wire is None:
         return kill_daemon(round)
     if round.take(daemon):

@@ -19,7 +19,7 @@ from world import WORKLOAD, Failed, World, expect
 
 SECOND = witness.SECOND
 GIVEN_UP = 20  # seconds; a silent connection is pinged after 10, and given up 5 later
-TTL = 3  # seconds, of nodes' sessions and of the daemons': what is cut here is seldom a session, and a busy machine is not to end one
+TTL = 4  # seconds, of nodes' sessions and of the daemons': what is cut here is seldom a session, and a busy machine is not to end one
 TRIES = 5  # of what holds only if nobody else loses a session meanwhile
 
 

@@ -10,7 +10,7 @@ import witness
 from world import CLUSTER, FORM, WORKLOAD, World, expect, run_on_store
 
 SECOND = witness.SECOND
-STEADY_TTL = 3  # seconds: no node is stopped here, and so none may end by itself
+STEADY_TTL = 4  # seconds: no node is stopped here, and so none may end by itself
 HIGHER = 99
 ROOT = f"/evenkeel/{CLUSTER}/"
 

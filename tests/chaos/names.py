@@ -100,9 +100,10 @@ def test_the_same_disk(program, store):
         take_over_and_come_back(town, second)
         first = town.nodes["n1"]
         # It has the folder for as long as it lives, whatever becomes of its session; but one that ended by itself has let go of it.
-        if not town.restarts:
-            town.until("the first acts again", lambda: acts(town, first) or town.restarts)
-        expect(not has_led(town, second) or town.restarts, "nobody acts without the folder")
+        ended = lambda: "n1" in town.restarts
+        if not ended():
+            town.until("the first acts again", lambda: acts(town, first) or ended())
+        expect(not has_led(town, second) or ended(), "nobody acts without the folder")
         first.kill()
         town.until("the second follows", lambda: acts(town, second))
         town.until_well(witness.now())

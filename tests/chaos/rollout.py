@@ -66,7 +66,7 @@ class Door:
     def check(self):
         """When a node was stopped, others had been given whatever it had led: by the times of the one clock, so that it does not matter who was heard when."""
         for who, when in self.stopped:
-            last = [max((at, given) for given, at, _ in shard.granted.values() if at < when)[1] for shard in self.town.witness.shards]
+            last = [max((at, given) for given, at, _ in list(shard.granted.values()) if at < when)[1] for shard in self.town.witness.shards]
             led = [number for number, given in enumerate(last) if given == who]
             expect(not led, f"{who} was told that it may stop, and led {led}")
 
@@ -149,11 +149,12 @@ class Look:
         found = {}
 
         def counted(daemon):
-            found[daemon.name] = daemon.labelled("evenkeel_events_total")
+            found[daemon.name] = daemon.labelled("evenkeel_control_events_total")
             return found[daemon.name] is not None
 
         for daemon in self.town.daemons:
             self.town.until(f"{daemon.name} counts", lambda daemon=daemon: counted(daemon))
+        expect(any(found.values()), f"a cluster that was begun has had events: {found}")
         return {name: {kind: count for kind, count in counts.items() if kind in self.LOSSES} for name, counts in found.items()}
 
     def again(self):
@@ -171,6 +172,7 @@ class Look:
     def check(self):
         lost = [i for i, event in enumerate(self.events) if event["kind"] in self.LOSSES or "failover" in event["text"]]
         around = [" ".join(str(event[key]) for key in ("time", "kind", "shard", "node", "text")) for event in self.events[max(0, lost[0] - 20) : lost[0] + 5]] if lost else []
+        self.town.until_past(witness.now() + 3 * witness.SECOND // 2)  # what daemons count they tell as it was up to a second ago
         counted = self.losses()
         expect(not lost and counted == self.before, f"no leader was lost, and no replica moved: {self.before}, then {counted}\n" + "\n".join(around))
 

@@ -17,7 +17,7 @@ import witness
 from world import CLUSTER, FORM, PATIENCE, Daemon, Process, World, expect, held, is_long, run_on_store
 
 SECOND = witness.SECOND
-STEADY_TTL = 3  # seconds
+STEADY_TTL = 4  # seconds
 ORPHANS_MAX = 1000  # that a daemon tells of
 STARTS = 3  # of a daemon on a full disk
 NO_ROOM = re.compile("No space left on device|database space exceeded")
@@ -330,7 +330,7 @@ def test_another_cluster(program, store):
         expect(not twins, f"nor is one taken for the other by {twins}")
         known = lambda: [node["node"] for each in town.daemons if (told := each.ask("/api/v1/nodes")) and told["active"] for node in told["nodes"]]
         town.until("nobody has come", lambda: sorted(known()) == sorted(town.nodes), why=lambda: str(known()))
-        given = {who for shard in town.witness.shards for who, _, _ in shard.granted.values()}
+        given = {who for shard in town.witness.shards for who, _, _ in list(shard.granted.values())}
         expect(f"n1:{stranger.process.pid}" not in given, "it has been given nothing")
 
 

@@ -16,7 +16,7 @@ function(evenkeel_chaos name script)
 endfunction()
 
 add_test(NAME chaos.witness COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_LIST_DIR}/witness_test.py)
-# A short form of `make chaos`: of each fault one round. Where the store is in a daemon, nobody follows who was lost with it; so it is also tried in a process of its own.
+# A short form of `make chaos`: of each kind of process one dies in a round of its own, and a node stands still or is cut off. Where the store is in a daemon, nobody follows who was lost with it; so it is also tried in a process of its own.
 foreach(store embedded etcd zookeeper)
   evenkeel_chaos(${store} chaos --store ${store} --rounds 7)
 endforeach()

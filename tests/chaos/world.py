@@ -454,7 +454,7 @@ class World:
         self.nodes = {f"n{i}": Node(self, f"n{i}", f"z{(i - 1) % 3 + 1}", *words) for i in range(1, nodes + 1)}
         self.others = []  # more processes, of a test's own
         self.steady = steady
-        self.restarts = 0  # of nodes that ended by themselves
+        self.restarts = []  # names of nodes that ended by themselves
 
     def __enter__(self):
         return self
@@ -526,7 +526,7 @@ class World:
             if node.process is not None and node.process.poll() == STUCK:
                 expect(not self.steady, f"{node.name} could not step down in time, and has ended; nobody had stopped it")
                 print(f"  {node.name} could not step down in time, and is started again", flush=True)
-                self.restarts += 1
+                self.restarts.append(node.name)
                 node.start()
 
     def until_past(self, when):

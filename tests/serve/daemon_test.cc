@@ -175,19 +175,27 @@ TEST(Daemon, WaitsForItsStore) {
         lines.emplace_back(line);
       },
       {}, wall_now);
+  // Since the last mark: on a slow machine it may seem to be away once more.
+  std::size_t mark = 0;
   const auto said = [&](std::string_view words) {
     const std::lock_guard lock(mutex);
-    return std::ranges::count_if(lines, [&](const std::string& line) { return line.find(words) != std::string::npos; });
+    return std::ranges::count_if(lines.begin() + static_cast<std::ptrdiff_t>(mark), lines.end(),
+                                 [&](const std::string& line) { return line.find(words) != std::string::npos; });
+  };
+  const auto begin_anew = [&] {
+    const std::lock_guard lock(mutex);
+    mark = lines.size();
   };
   *town.down = true;
   DaemonOptions options = town.daemon_options("d1");
   options.log = &log;
   options.said_again = 24h;
   const auto daemon = Daemon::start(std::move(options)).value();
-  test::wait_until("a complaint", patience, [&] { return said("the store does not answer") > 0; });
+  constexpr std::string_view waits = "the store does not answer; the daemon waits for it";
+  test::wait_until("a complaint", patience, [&] { return said(waits) > 0; });
   const std::size_t refused = *town.refusals;
   test::wait_until("more that is tried", patience, [&] { return *town.refusals > refused + 2; });
-  EXPECT_EQ(said("the store does not answer"), 1) << "once, and not for each thing that is tried";
+  EXPECT_EQ(said(waits), 1) << "once, and not for each thing that is tried";
   const Got not_ready = get(daemon->http(), "/readyz");
   EXPECT_EQ(not_ready.status, 503);
   EXPECT_THAT(not_ready.body, HasSubstr("The store does not answer"));
@@ -199,11 +207,11 @@ TEST(Daemon, WaitsForItsStore) {
   test::wait_until("its end", patience, [&] { return !daemon->ready(); });
   EXPECT_FALSE(daemon->active());
   EXPECT_EQ(get(daemon->http(), "/readyz").status, 503);
-  EXPECT_EQ(said("the store answers"), 1);
-  test::wait_until("another complaint", patience, [&] { return said("the store does not answer") == 2; });
+  begin_anew();
+  test::wait_until("another complaint", patience, [&] { return said(waits) > 0; });
   *town.down = false;
   test::wait_until("the store again", patience, [&] { return daemon->active(); });
-  test::wait_until("a word", patience, [&] { return said("the store answers") == 2; });
+  test::wait_until("a word", patience, [&] { return said("the store answers") > 0; });
   EXPECT_EQ(get(daemon->http(), "/readyz").status, 200);
 }
 

@@ -151,18 +151,33 @@ Result<> Handler::take_report(const ShardId& shard, std::uint64_t turn, Duration
 
 void Handler::keep_reporting(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    std::vector<std::pair<ShardId, std::uint64_t>> shards;
     {
       std::unique_lock lock(mutex_);
       ends_.wait_for(lock, stop, *options_.report_every, [] { return false; });
-      for (const auto& [shard, known] : known_)
-        if (!known.runs && clock_.now() >= known.quiet_until) shards.emplace_back(shard, known.turn);
     }
-    for (const auto& [shard, turn] : shards) {
+    for (const auto& [shard, turn] : next_round()) {
       if (stop.stop_requested()) return;
       take_turn(shard, turn);
     }
   }
+}
+
+// All that answer, and of those that failed one, in the end: that which has been left alone for longest. However many hang, the others wait for one.
+std::vector<std::pair<ShardId, std::uint64_t>> Handler::next_round() {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::pair<ShardId, std::uint64_t>> shards;
+  const std::pair<const ShardId, Known>* failed = nullptr;
+  for (const auto& one : known_) {
+    const Known& known = one.second;
+    if (known.runs || clock_.now() < known.quiet_until) continue;
+    if (known.failures == 0) {
+      shards.emplace_back(one.first, known.turn);
+    } else if (failed == nullptr || known.quiet_until < failed->second.quiet_until) {
+      failed = &one;
+    }
+  }
+  if (failed != nullptr) shards.emplace_back(failed->first, failed->second.turn);
+  return shards;
 }
 
 // The others wait meanwhile: one that hangs would take most of the time if it were asked each time.

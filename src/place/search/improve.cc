@@ -59,15 +59,16 @@ class Search {
       cost_ = best_cost_;
     }
     best_.restore(state_);
-    ensure(state_.adds_up() && agree(start_ + best_cost_, state_.whole()),
-           "what a search adds up is what counting from nothing gives");
+    ensure(state_.adds_up() && agrees(state_.whole()), "what a search adds up is what counting from nothing gives");
   }
 
  private:
-  // But for the rounding of many small sums; where all are of whole numbers, to the last unit of some billions.
-  static bool agree(const Cost& one, const Cost& other) {
-    for (std::size_t tier = 0; tier < one.tiers.size(); ++tier)
-      if (std::abs(one.tiers[tier] - other.tiers[tier]) > 1e-9 * (1 + std::abs(other.tiers[tier]))) return false;
+  // Whether the best costs what was added up, but for the rounding of many small sums: a billionth of what there was to be added up.
+  bool agrees(const Cost& whole) const {
+    for (std::size_t tier = 0; tier < whole.tiers.size(); ++tier) {
+      const double size = 1 + std::abs(start_.tiers[tier]) + std::abs(best_cost_.tiers[tier]);
+      if (std::abs(start_.tiers[tier] + best_cost_.tiers[tier] - whole.tiers[tier]) > 1e-9 * size) return false;
+    }
     return true;
   }
 
