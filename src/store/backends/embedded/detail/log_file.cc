@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace evenkeel::store::embedded::detail {
@@ -27,7 +29,10 @@ constexpr std::uint64_t piece_bytes = 256 << 10;
 // it. Here it is the writer who tries again, at each write: so all errors of writing are told as ones that may pass.
 IOStatus may_pass(const IOStatus& status) {
   if (status.ok()) return status;
-  auto passing = IOStatus::IOError(status.ToString());
+  constexpr std::string_view said_again = "IO error: ";  // by the new one
+  std::string words = status.ToString();
+  if (words.starts_with(said_again)) words.erase(0, said_again.size());
+  auto passing = IOStatus::IOError(words);
   passing.SetRetryable(true);
   return passing;
 }
