@@ -14,7 +14,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <deque>
 #include <functional>
 #include <map>
@@ -24,6 +23,7 @@
 
 #include "evenkeel/base/hash.h"
 #include "evenkeel/base/rng.h"
+#include "evenkeel/base/text.h"
 #include "evenkeel/control/shell/documents.h"
 
 namespace evenkeel::control {
@@ -507,7 +507,12 @@ void run(std::uint32_t shards) {
 
 int main(int argc, char** argv) {
   if (argc > 1) {
-    evenkeel::control::run(static_cast<std::uint32_t>(std::strtoul(argv[1], nullptr, 10)));
+    const auto shards = evenkeel::parse_unsigned(argv[1]);
+    if (!shards || *shards == 0 || *shards > 10'000'000) {
+      fmt::print(stderr, "control: {}: expected how many shards, up to ten million, or nothing\n", argv[1]);
+      return 2;
+    }
+    evenkeel::control::run(static_cast<std::uint32_t>(*shards));
     return 0;
   }
   for (const std::uint32_t shards : {1'000u, 10'000u, 100'000u, 1'000'000u}) evenkeel::control::run(shards);
