@@ -36,18 +36,10 @@ class Observer(Process):
     def __init__(self, town):
         super().__init__(town, "observer", os.path.join(os.path.dirname(town.ledger), "observer"), "--store", town.store.url(), "--cluster", CLUSTER)
         self.leaders, self.ends = {}, {}
-        self.file = None
 
     def look(self):
         """What it has said since the last look."""
-        self.file = self.file or open(self.world.path("observer.out"), encoding="utf-8")
-        while True:
-            at = self.file.tell()
-            line = self.file.readline()
-            if not line.endswith("\n"):
-                self.file.seek(at)
-                return
-            words = line.split()
+        for words in self.news():
             if words[0] == "r" and self.leaders.get(int(words[2]), ("", 0))[0] != words[4]:
                 self.leaders[int(words[2])] = (words[4], int(words[1]))
             elif words[0] == "s":

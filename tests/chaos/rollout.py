@@ -77,7 +77,6 @@ class Observer(Process):
     def __init__(self, town):
         words = ("--store", town.store.url(), "--cluster", CLUSTER, "--min-active", MIN_ACTIVE)
         super().__init__(town, "observer", os.path.join(os.path.dirname(town.ledger), "observer"), *words)
-        self.file = None
         self.revision, self.served, self.revisions, self.listed = 0, (0, 0), 0, 0
         self.begin_anew()
 
@@ -86,14 +85,9 @@ class Observer(Process):
 
     def look(self):
         """What it has said since the last look."""
-        self.file = self.file or open(self.world.path("observer.out"), encoding="utf-8")
-        while True:
-            at = self.file.tell()
-            line = self.file.readline()
-            if not line.endswith("\n"):
-                self.file.seek(at)
-                return self
-            self.hear(line.split())
+        for words in self.news():
+            self.hear(words)
+        return self
 
     def hear(self, words):
         if words[0] == "f":

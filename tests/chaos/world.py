@@ -83,6 +83,7 @@ class Process:
         self.world, self.name, self.words = world, name, [str(word) for word in words]
         self.host = world.host(name)
         self.process = None
+        self.out = None  # read so far
         self.restore_signals = True  # not: it overlooks those that this process overlooks, of pipes and of files that are too large
 
     def start(self):
@@ -117,6 +118,17 @@ class Process:
     def said(self):
         with open(self.world.path(self.name + ".out"), encoding="utf-8") as file:
             return file.read()
+
+    def news(self):
+        """What it has said since the last look: the words of each line that is whole."""
+        self.out = self.out or open(self.world.path(self.name + ".out"), encoding="utf-8")
+        while True:
+            at = self.out.tell()
+            line = self.out.readline()
+            if not line.endswith("\n"):
+                self.out.seek(at)
+                return
+            yield line.split()
 
     def log(self):
         with open(self.world.path(self.name + ".log"), encoding="utf-8", errors="replace") as file:
