@@ -5,9 +5,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <functional>
+#include <map>
+#include <ranges>
 #include <thread>
 
 namespace evenkeel::agent {
@@ -140,6 +143,45 @@ TEST(Handler, AReportThatHangsLeavesTheOthersTheirTurn) {
   handler.stop();
   EXPECT_GT(asker.hung, 0U);
   EXPECT_LT(asker.hung, asker.answered / 2);
+}
+
+// Of each shard the first report that comes by itself fails.
+class Recovering final : public Asker {
+ public:
+  Result<std::string> ask(const Question& question, const Patience&, const std::stop_token&) override {
+    if (question.variables[0].second != "report" || std::this_thread::get_id() == test_) return "";
+    const std::scoped_lock lock(mutex_);
+    changed_.notify_all();
+    if (++asked_[question.about] == 1) return fail(Code::unavailable, "not yet");
+    return "";
+  }
+  // How often the one was asked that was asked most, when so many have answered.
+  std::size_t most_when_answered(std::size_t shards) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return std::ranges::count_if(asked_, [](const auto& one) { return one.second > 1; }) == static_cast<std::ptrdiff_t>(shards);
+    });
+    return std::ranges::max(asked_ | std::views::values);
+  }
+
+ private:
+  const std::thread::id test_ = std::this_thread::get_id();
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, std::size_t> asked_;
+};
+
+TEST(Handler, WhereTheReasonIsGoneAllReportsAreAskedAtOnce) {
+  constexpr std::uint32_t shards = 40;
+  Recovering asker;
+  Handler handler(asker, asked_by, {.report_every = 50ms});
+  for (std::uint32_t i = 0; i < shards; ++i) {
+    node::Transition one = to("follower");
+    one.shard.shard = ShardIndex(i);
+    ASSERT_TRUE(handler.transition(one, {}).has_value());
+  }
+  EXPECT_LT(asker.most_when_answered(shards), shards / 2) << "one in each round would take as many rounds";
+  handler.stop();
 }
 
 // The first report that comes by itself waits until it may answer; later ones fail. Those of transitions say nothing.

@@ -155,44 +155,40 @@ void Handler::keep_reporting(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       ends_.wait_for(lock, stop, *options_.report_every, [] { return false; });
     }
-    for (const auto& [shard, turn] : next_round()) {
+    for (const Asked& asked : next_round()) {
       if (stop.stop_requested()) return;
-      take_turn(shard, turn);
+      if (!take_turn(asked) && asked.failed) break;
     }
   }
 }
 
-// All that answer, and of those that failed one, in the end: that which has been left alone for longest. However many hang, the others wait for one.
-std::vector<std::pair<ShardId, std::uint64_t>> Handler::next_round() {
+// All that answer; then those that failed, the one that has been left alone for longest first, until one fails again. So the others wait for one, however many
+// hang, and where all failed for one reason they are all asked as soon as it is gone.
+std::vector<Handler::Asked> Handler::next_round() {
   const std::scoped_lock lock(mutex_);
-  std::vector<std::pair<ShardId, std::uint64_t>> shards;
-  const std::pair<const ShardId, Known>* failed = nullptr;
-  for (const auto& one : known_) {
-    const Known& known = one.second;
-    if (known.runs || clock_.now() < known.quiet_until) continue;
-    if (known.failures == 0) {
-      shards.emplace_back(one.first, known.turn);
-    } else if (failed == nullptr || known.quiet_until < failed->second.quiet_until) {
-      failed = &one;
-    }
-  }
-  if (failed != nullptr) shards.emplace_back(failed->first, failed->second.turn);
-  return shards;
+  std::vector<Asked> round;
+  for (const auto& [shard, known] : known_)
+    if (!known.runs && clock_.now() >= known.quiet_until)
+      round.push_back({shard, known.turn, known.failures > 0, known.quiet_until});
+  std::ranges::stable_sort(round, {}, [](const Asked& asked) { return std::pair(asked.failed, asked.since); });
+  return round;
 }
 
 // The others wait meanwhile: one that hangs would take most of the time if it were asked each time.
-void Handler::take_turn(const ShardId& shard, std::uint64_t turn) {
+bool Handler::take_turn(const Asked& asked) {
+  const auto& [shard, turn, failed, since] = asked;
   const Instant begun = clock_.now();
   const auto taken = take_report(shard, turn, short_within());
   if (!taken && taken.error().code == Code::invalid && options_.log != nullptr)  // other failures are logged where it is asked
     options_.log->warn("a report is overlooked", {{"shard", format(shard)}, {"why", taken.error().message}});
-  if (taken) return;
+  if (taken) return true;
   const std::scoped_lock lock(mutex_);
   const auto found = known_.find(shard);
-  if (found == known_.end() || found->second.turn != turn) return;
+  if (found == known_.end() || found->second.turn != turn) return false;
   Known& known = found->second;
   known.failures = std::min(known.failures + 1, doublings_max);
   known.quiet_until = clock_.now() + (clock_.now() - begun) * (1U << known.failures);
+  return false;
 }
 
 }  // namespace evenkeel::agent

@@ -8,7 +8,7 @@
 //   handler.stop();                                                    // what runs is ended; then the node may go
 //
 // Reports are asked by a thread of its own, for one shard after the other, and as a part of each transition; the node, which must never wait, is told
-// the latest. A shard whose report takes long to fail is asked less and less often, and one of those at a time, so that the others have their turn. A transition without its report
+// the latest. A shard whose report takes long to fail is asked less and less often, and a round ends with the first of those that fails again, so that the others have their turn. A transition without its report
 // has failed: who steps down must say how far its data goes, or its successor would not wait for all of it. Without `report_every`
 // nothing is said of progress but in answers to seals.
 
@@ -56,8 +56,15 @@ class Handler final : public node::ShardHandler {
   Result<> ask_and_report(const node::Transition& transition, std::uint64_t turn, const std::stop_token& stop);
   std::uint64_t begin(const ShardId& shard);  // a turn
   void keep_reporting(const std::stop_token& stop);
-  std::vector<std::pair<ShardId, std::uint64_t>> next_round();
-  void take_turn(const ShardId& shard, std::uint64_t turn);
+  // A shard whose report is to be asked.
+  struct Asked {
+    ShardId shard;
+    std::uint64_t turn;
+    bool failed;    // the last time,
+    Instant since;  // and since then it need not be left alone any more
+  };
+  std::vector<Asked> next_round();
+  bool take_turn(const Asked& asked);
   void complain(const std::string& what, const Error& error, Duration took);
   Duration short_within() const;
 
