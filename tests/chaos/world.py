@@ -83,7 +83,7 @@ class Process:
         self.world, self.name, self.words = world, name, [str(word) for word in words]
         self.host = world.host(name)
         self.process = None
-        self.out = None  # read so far
+        self.out = None  # what it says, as far as it was read
         self.restore_signals = True  # not: it overlooks those that this process overlooks, of pipes and of files that are too large
 
     def start(self):
@@ -92,6 +92,7 @@ class Process:
             words = ["setpriv", "--pdeathsig", "KILL", *self.host.words(self.words)]
             self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=log, env=self.world.environment, start_new_session=True, restore_signals=self.restore_signals)
         self.host.pid = self.process.pid
+        self.out = None  # it says everything anew
 
     def runs(self):
         return self.process is not None and self.process.poll() is None
